@@ -47,7 +47,7 @@ def run(kwire):
     ],
 )
 def test_times_are_found_by_the_broker(run, options, expected_offsets):
-    """The first record at or after a time is the first one, or the end of the scan."""
+    """A time means the first record at or after it. An end is exclusive."""
     with LogBroker({"orders": [RECORDS]}) as broker:
         code, offsets, err = run(
             "read", broker.address, "orders", "-o", "jsonl", *options

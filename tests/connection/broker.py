@@ -62,13 +62,13 @@ class Broker:
         return self._server.getsockname()
 
     def hang_up(self):
-        """Close all connections. New connections are accepted."""
+        """Close all current connections. New connections are still accepted."""
         for connection in self._open[1:]:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def events_of(self, name):
-        """Return the events with a class name, oldest first."""
+        """Return the events of all connections that have a class name, oldest first."""
         kind = getattr(self._connection, name)
         return [event for event in self.events if isinstance(event, kind)]
 
@@ -96,7 +96,7 @@ class Broker:
         thread.start()
 
     def _accept(self):
-        # When the listener is closed, the accept call is interrupted.
+        # Closing the listener makes ``accept`` raise OSError.
         with suppress(OSError):
             while True:
                 client, _ = self._server.accept()
@@ -121,7 +121,10 @@ class Broker:
             client.close()
 
     def _react(self, server, event, signed_in):
-        """Respond to an event, and return whether the client is authenticated."""
+        """Respond to an event.
+
+        Return whether the client is authenticated afterwards.
+        """
         kind = type(event).__name__
         if kind == "SaslToken":
             self.tokens["raw"] += 1
@@ -172,7 +175,7 @@ class Broker:
 
 
 class Cluster:
-    """Broker state, and its responses to requests."""
+    """State of the broker, and a method for each request that it responds to."""
 
     def __init__(self, kwire, host, port):
         """Store the address of the only broker."""
@@ -187,10 +190,7 @@ class Cluster:
         self._numbers = itertools.count(1000)
 
     def metadata(self, request, version):
-        """Return the broker and the topics.
-
-        If a requested topic does not exist, it is created.
-        """
+        """Return the broker and the requested topics. Missing topics are created."""
         answer = self._messages.MetadataResponse
         requested = request.topics
         if requested is None or (version == 0 and not requested):
@@ -213,7 +213,7 @@ class Cluster:
         )
 
     def produce(self, request, version):
-        """Append batches to the logs, and assign their offsets."""
+        """Append batches to the logs, and return the offset of each batch."""
         answer = self._messages.ProduceResponse
         topics = []
         with self._arrived:
@@ -343,7 +343,7 @@ class Cluster:
         )
 
     def heartbeat(self, request, version):
-        """Return whether the member still belongs to the group."""
+        """Return an error code if the client is not the current member of the group."""
         code = self._group(request.group_id).judge(request, self._kwire.error_codes)
         return self._messages.HeartbeatResponse(error_code=code)
 
@@ -407,7 +407,7 @@ class Cluster:
         )
 
     def committed(self, group, topic):
-        """Return a group's committed offset, or -1 if there is none."""
+        """Return the committed offset of a topic in a group, or -1 if there is none."""
         return self._group(group).offsets.get(topic, -1)
 
     def _kept(self, group_id, topics, topic_class, partition_class):
@@ -428,7 +428,10 @@ class Cluster:
         return self._groups.setdefault(group_id, Group())
 
     def _name(self, name, topic_id):
-        """Return a topic's name from its name or id. Creates a missing topic."""
+        """Return the name of a topic that is identified by its name or its id.
+
+        A topic that is identified by name is created if it does not exist.
+        """
         if not name:
             return self._names[topic_id]
         if name not in self._ids:
@@ -487,7 +490,7 @@ class Group:
         self.offsets: dict[str, int] = {}
 
     def judge(self, request, codes):
-        """Return the error code for a client that is not a current member."""
+        """Return an error code if the client is not the current member, otherwise 0."""
         if request.member_id != self.member:
             return codes.UNKNOWN_MEMBER_ID
         current = request.generation_id == self.generation
@@ -528,5 +531,5 @@ def offered(kwire, release):
 
 
 def row_of(record):
-    """Return all record fields except the offset."""
+    """Return the record fields that a test compares: all except the offset."""
     return record.key, record.value, record.timestamp, record.headers

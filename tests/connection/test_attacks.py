@@ -18,12 +18,12 @@ def module(kwire, name):
 
 
 def table(kwire, ranges):
-    """Return a version table."""
+    """Return a version table from (minimum, maximum) pairs by API key."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(ranges)
 
 
 def signing_in(kwire, **options):
-    """Return a client whose broker has agreed to tokens without headers."""
+    """Return a client whose broker has accepted SASL with raw tokens."""
     client = kwire.connection.ClientConnection(
         "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)}), **options
     )
@@ -48,7 +48,10 @@ def test_requests_before_the_handshake_response_are_rejected(kwire):
 
 
 def test_a_token_overtakes_no_response(kwire):
-    """Until the client has the earlier responses, it does not expect tokens."""
+    """A server rejects a raw token while it owes earlier responses.
+
+    The client expects these responses first, and would decode the token as one.
+    """
     server = kwire.connection.ServerConnection(table(kwire, {3: (0, 8), 17: (0, 0)}))
     requests = [
         (kwire.messages.MetadataRequest(), 8),
@@ -96,7 +99,7 @@ def test_a_table_that_is_assumed_serves_many_connections(kwire):
 
 
 def test_answers_in_any_order_cost_the_same(kwire):
-    """When a response is sent, the pending requests are not searched."""
+    """Sending a response does not search the pending requests."""
     connection = kwire.connection.ServerConnection(table(kwire, {12: (0, 4)}))
     request = kwire.messages.HeartbeatRequest()
     frames = [
@@ -125,7 +128,7 @@ def test_answers_in_any_order_cost_the_same(kwire):
 
 @pytest.mark.parametrize("version", [0, 3, 9])
 def test_only_questions_for_versions_are_answered_as_such(kwire, version):
-    """If a frame has another API, the error identifies the mistake."""
+    """A frame of another API raises an error instead of getting a response."""
     frame = kwire.messages.framing.encode_request(
         kwire.messages.MetadataRequest(topics=()), version, 1, "kw"
     )[4:]
@@ -150,10 +153,10 @@ def test_topic_requested_twice_is_returned_once(kwire):
 
 
 class Keys(tuple):
-    """Keys of a request, which must not be searched sequentially."""
+    """Requested keys that fail if the server searches them for each offered key."""
 
     def __contains__(self, key):
-        """Fail, because a search is not allowed."""
+        """Raise an error, because the search would take quadratic time."""
         raise AssertionError("searched for each key that is served")
 
 

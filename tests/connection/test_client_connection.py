@@ -26,13 +26,13 @@ def framed(text):
 
 
 def metadata(kwire, topic="t"):
-    """Return a request that can be recognized by its topic."""
+    """Return a Metadata request. Its topic distinguishes it from other requests."""
     request = kwire.messages.MetadataRequest
     return request(topics=[request.MetadataRequestTopic(name=topic)])
 
 
 def answer(kwire, correlation_id, version=8, **fields):
-    """Encode a Metadata response."""
+    """Encode a Metadata response with its size."""
     response = kwire.messages.MetadataResponse(**fields)
     return kwire.messages.framing.encode_response(response, version, correlation_id)
 
@@ -43,7 +43,7 @@ def receive(connection, data):
 
 
 def produce(kwire, acks):
-    """Return a Produce request with or without a response."""
+    """Return a Produce request. It has no response if ``acks`` is 0."""
     return kwire.messages.ProduceRequest(acks=acks, timeout_ms=1, topic_data=[])
 
 
@@ -192,7 +192,7 @@ def test_produce_without_acks_has_no_response(kwire):
 
 
 def test_ids_start_again_after_the_highest(kwire):
-    """As in Kafka's clients, the id is a non-negative INT32."""
+    """After the maximum INT32, the next id is 0, as in Kafka's clients."""
     connection = make_client(kwire)
     connection._next_id = 2**31 - 1
     assert [connection.send(metadata(kwire)) for _ in range(2)] == [2**31 - 1, 0]
@@ -227,7 +227,10 @@ def test_an_answer_that_comes_twice_breaks_the_rules(kwire):
 
 
 def test_response_after_the_negotiation_has_no_request(kwire):
-    """The table is available before the error closes the connection."""
+    """A response after the negotiation closes the connection with an error.
+
+    The event with the table is still returned before the error.
+    """
     connection = kwire.connection.ClientConnection()
     response = framed(f"00000000 {ANSWER_V4}")
     events = connection.receive_data(response + answer(kwire, 1))
@@ -254,7 +257,7 @@ def test_events_before_an_error_are_returned(kwire):
 
 
 def every_call(kwire, connection):
-    """List all calls that a connection supports."""
+    """Return functions that call each method which a closed connection must reject."""
     return (
         lambda: connection.send(metadata(kwire)),
         lambda: connection.send(metadata(kwire), 3),
@@ -351,7 +354,7 @@ def test_close_within_a_frame_reports_the_received_bytes(kwire):
 
 @pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b"")])
 def test_empty_data_of_any_type_closes_the_connection(kwire, empty):
-    """A socket returns empty data when the peer has closed it."""
+    """Empty data means that the peer has closed its side of the socket."""
     (event,) = receive(make_client(kwire), empty)
     assert event.reason == "the broker closed the connection"
 

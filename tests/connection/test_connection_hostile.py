@@ -23,14 +23,14 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 0), 18: (0, 4)}
 
 
 def table(kwire):
-    """Return the table that both sides use."""
+    """Return the version table of the client and the server."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(
         OFFERED, supported_features={"bird": "1-3"}
     )
 
 
 def requests(kwire):
-    """Return the requests to record: one for every served API, and others."""
+    """Return the requests that a recording contains, as (request, version) pairs."""
     messages = kwire.messages
     topic = messages.MetadataRequest.MetadataRequestTopic(name="topic")
     return [
@@ -44,7 +44,7 @@ def requests(kwire):
 
 
 def response_to(kwire, event):
-    """Return a response with all types of fields."""
+    """Return a response to a request, with fields of many types."""
     cls = kwire.messages.by_key(type(event.request).api_key, "response")
     if cls is kwire.messages.MetadataResponse:
         broker = cls.MetadataResponseBroker(node_id=1, host="h", port=9092)
@@ -58,7 +58,7 @@ def response_to(kwire, event):
 
 
 class Asking:
-    """Client that negotiates versions."""
+    """Client that waits for the response to its ApiVersions request."""
 
     def __init__(self, kwire, **options):
         """Create the connection."""
@@ -70,7 +70,7 @@ class Asking:
 
 
 class Waiting(Asking):
-    """Client that has sent all requests of a recording."""
+    """Client that has sent all ``requests`` and waits for their responses."""
 
     def __init__(self, kwire, **options):
         """Create the connection and send the requests."""
@@ -80,7 +80,7 @@ class Waiting(Asking):
 
 
 class Signing(Asking):
-    """Client that has requested SASL with tokens without headers."""
+    """Client that has sent SaslHandshake 0 and waits for the response."""
 
     def __init__(self, kwire, **options):
         """Create the connection and send the handshake."""
@@ -89,7 +89,10 @@ class Signing(Asking):
 
 
 class Serving:
-    """Server that responds to all requests immediately."""
+    """Server that sends an empty response to a request that it does not support.
+
+    It responds to all other requests immediately.
+    """
 
     mode = "empty"
 
@@ -111,13 +114,13 @@ class Serving:
 
 
 class Closing(Serving):
-    """Server that closes the connection on an unsupported request."""
+    """Server that closes the connection when it does not support a request."""
 
     mode = "close"
 
 
 def record(kwire):
-    """Record the bytes that all sides above receive from their peers."""
+    """Return the bytes that each of these sides receives from its peer, by class."""
     handshake = (
         "00000000 0023 00000001 0012 0000 0004",
         "00000001 0000 03 0001 0000 000b 00 0012 0000 0004 00 00000000 02"
@@ -155,13 +158,13 @@ def streams(kwire):
 
 
 def split_stream(stream, *positions):
-    """Split a stream into chunks."""
+    """Split a stream into chunks at the positions."""
     edges = [0, *sorted(positions), len(stream)]
     return [stream[start:end] for start, end in itertools.pairwise(edges)]
 
 
 def collect_events(side, chunks):
-    """Pass chunks to a side. List the events, and the error at the end."""
+    """Pass chunks to a side. Return its events, and the error if there is one."""
     events = []
     try:
         for chunk in chunks:
@@ -174,7 +177,11 @@ def collect_events(side, chunks):
 
 
 def check_end(kwire, side, events):
-    """Check that an error is typed, and that all later calls report it."""
+    """Check the state of a side after all chunks.
+
+    Without an error, the connection is open. An error must be typed, and all later
+    calls must report it.
+    """
     connection = side.connection
     if not events or not isinstance(events[-1], Exception):
         assert connection.is_open and connection.failure is None
@@ -190,7 +197,7 @@ def check_end(kwire, side, events):
 
 
 def comparable(events):
-    """Convert events and an error to text, to compare engines and chunks."""
+    """Convert events and an error to texts, which do not depend on the engine."""
     return [
         f"{type(event).__name__}: {event}"
         if isinstance(event, Exception)
@@ -263,7 +270,10 @@ def test_disconnect_after_any_prefix_is_an_event(kwire, streams, side):
 
 
 def values_for(side, old):
-    """Return a byte's replacements. If the stream is short, these are all values."""
+    """Return the values with which a test replaces a byte.
+
+    For a short stream, these are all other values.
+    """
     if side in (Asking, Signing):
         return [value for value in range(256) if value != old]
     flipped = {old ^ (1 << bit) for bit in range(8)}

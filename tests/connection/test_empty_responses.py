@@ -16,7 +16,10 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8)}
 
 
 def client_with_7_in_flight(kwire, followed_by=0, **options):
-    """Return a client whose oldest request in flight has the correlation id 7."""
+    """Return a client whose oldest request in flight has the correlation id 7.
+
+    ``followed_by`` is the number of Fetch requests in flight after it.
+    """
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
     client = kwire.connection.ClientConnection("kw", table=table, **options)
     for _ in range(7):
@@ -29,13 +32,16 @@ def client_with_7_in_flight(kwire, followed_by=0, **options):
 
 
 def answer_to(kwire, correlation_id):
-    """Encode a response that is not empty."""
+    """Encode a Fetch response in version 11, which is not empty."""
     response = kwire.messages.FetchResponse()
     return kwire.messages.framing.encode_response(response, 11, correlation_id)
 
 
 def receive(connection, data, size=0):
-    """Pass bytes to a connection, in pieces if ``size`` is set. List the events."""
+    """Pass bytes to a connection, and return the events.
+
+    If ``size`` is not 0, the bytes are passed in pieces of this size.
+    """
     step = size or len(data) or 1
     events = []
     for position in range(0, max(len(data), 1), step):
@@ -44,7 +50,7 @@ def receive(connection, data, size=0):
 
 
 def check_unsupported(kwire, event):
-    """Check that an event describes the unsupported request."""
+    """Check that an event reports that the server does not support Fetch 11."""
     assert isinstance(event, kwire.connection.RequestUnsupported)
     assert (event.correlation_id, event.version) == (7, 11)
     assert event.request == kwire.messages.FetchRequest()
@@ -95,7 +101,10 @@ UNKNOWN_TO_SERVER = bytes.fromhex("0000000e 0001 000b 00000007 0002 6b77 0000")
 
 
 def serving(kwire, mode, offered=None):
-    """Return a server that does not support Fetch."""
+    """Return a server that does not support Fetch.
+
+    ``mode`` is "close" or "empty", and determines how it reacts to a Fetch.
+    """
     offered = {3: (0, 8)} if offered is None else offered
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ServerConnection(table, on_unsupported=mode)

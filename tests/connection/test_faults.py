@@ -28,7 +28,7 @@ ROW = (b"key", b"value")
 
 
 def tcp_pair():
-    """Connect two sockets over the loopback interface."""
+    """Return two sockets that are connected over the loopback interface."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         near = socket.create_connection(listener.getsockname(), TIMEOUT_S)
         far, _ = listener.accept()
@@ -50,13 +50,13 @@ def peers(kwire):
 
 @pytest.fixture
 def negotiated_peers(peers):
-    """Client and peer that have negotiated versions."""
+    """Client and server that have negotiated versions."""
     negotiate(peers)
     return peers
 
 
 def negotiate(peers):
-    """Respond until the client has its table."""
+    """Respond to ApiVersions until the client has the version table."""
     while peers.wire.table is None:
         answer_once(peers)
         list(peers.wire.connection.receive_data(peers.wire.socket.recv(1 << 16)))
@@ -68,7 +68,10 @@ def flush(wire):
 
 
 def answer_once(peers):
-    """Let the server read the received bytes, and send its pending bytes."""
+    """Send the client's bytes, let the server process them, and send its responses.
+
+    Return the events of the server.
+    """
     flush(peers.wire)
     events = list(peers.server.receive_data(peers.far.recv(1 << 16)))
     peers.far.sendall(peers.server.data_to_send())
@@ -76,7 +79,7 @@ def answer_once(peers):
 
 
 def metadata(kwire, *topics):
-    """Return a Metadata request for topics."""
+    """Return a Metadata request for topics with these names."""
     request = kwire.messages.MetadataRequest
     return request(topics=[request.MetadataRequestTopic(name=name) for name in topics])
 
@@ -88,7 +91,10 @@ def answer_to(kwire, correlation_id, cluster_id="kwire", version=12):
 
 
 def produce(kwire, topic, acks=-1):
-    """Return a request that appends one record. All releases support its format."""
+    """Return a Produce request with one record.
+
+    If ``acks`` is "magic 0", the record has the format that all releases support.
+    """
     request = kwire.messages.ProduceRequest
     magic = 0 if acks == "magic 0" else 2
     part = request.PartitionProduceData(
@@ -102,7 +108,7 @@ def produce(kwire, topic, acks=-1):
 
 
 def is_dead(kwire, connection, why):
-    """Check that all calls of a connection fail, and report the reason."""
+    """Check that the connection is closed, and that its calls raise ``why``."""
     assert not connection.is_open
     for use in (
         lambda: connection.send(metadata(kwire)),
@@ -122,7 +128,10 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
     client, server = peers.wire.connection, peers.server
 
     def trickle(data, out, into, receive):
-        """Return the events with the byte count after which they occurred."""
+        """Send the data byte by byte. Return (byte count, event) pairs.
+
+        The byte count is the number of bytes after which the event occurred.
+        """
         seen = []
         for byte_count in range(len(data)):
             out.sendall(data[byte_count : byte_count + 1])
@@ -165,7 +174,10 @@ def test_end_within_a_response_reports_the_received_bytes(
 
 
 def test_end_between_frames_reports_no_incomplete_frame(kwire, negotiated_peers):
-    """The reason mentions no frame. Answered requests are not reported."""
+    """The reason mentions no incomplete frame.
+
+    Only the request without a response is reported.
+    """
     wire = negotiated_peers.wire
     first, second = (wire.connection.send(metadata(kwire, name)) for name in "ab")
     flush(wire)
@@ -251,7 +263,7 @@ def test_responses_out_of_order_or_without_a_request_are_errors(
 
 
 def test_a_response_before_any_request_ends_it(kwire, negotiated_peers):
-    """After negotiation, no request is in flight that the response could belong to."""
+    """A response is an error if no request is in flight."""
     negotiated_peers.far.sendall(answer_to(kwire, FIRST))
     with pytest.raises(
         kwire.errors.RemoteProtocolError, match="no response is expected"
@@ -320,7 +332,7 @@ def test_reconnect_negotiates_the_versions_of_the_new_release(kwire):
 
 
 def wait_for_end(kwire, wire):
-    """Wait for the end of a connection that the peer has closed."""
+    """Wait for the end of a connection that the peer closes, and return the event."""
     try:
         return wire.wait_for("ConnectionClosed")
     except ConnectionError:
@@ -528,7 +540,7 @@ def test_records_without_acks_have_no_response(kwire):
 
 
 def test_server_cannot_respond_to_acks_0(kwire, negotiated_peers):
-    """If the server sent one, the client would use it for the next request."""
+    """The client would use such a response for its next request."""
     negotiated_peers.wire.connection.send(produce(kwire, "t", 0))
     (event,) = answer_once(negotiated_peers)
     assert not event.expects_response

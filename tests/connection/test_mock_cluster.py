@@ -25,7 +25,10 @@ OWN_PRODUCE = 5
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Three broker addresses. The handle keeps them running."""
+    """Addresses of three brokers as {broker id: (host, port)}.
+
+    The cluster runs as long as the handle exists.
+    """
     handle = Producer(
         {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
     )
@@ -65,7 +68,7 @@ def find_leader(kwire, wire, topic):
 
 @pytest.fixture
 def leader(kwire, cluster, policy, request):
-    """Connection to a new topic's leader, and the topic."""
+    """Connection to the leader of a new topic, and the name of the topic."""
     topic = f"{request.node.name.translate(str.maketrans('[]', '--'))}"
     with Wire(kwire, cluster[1], policy=policy) as wire:
         address = cluster[find_leader(kwire, wire, topic)]
@@ -75,7 +78,7 @@ def leader(kwire, cluster, policy, request):
 
 
 def produce_request(kwire, topic, row, acks=-1):
-    """Return a request that appends one batch with one record."""
+    """Return a Produce request that appends one batch with one record."""
     request = kwire.messages.ProduceRequest
     data = kwire.records.encode_batch([row])
     part = request.PartitionProduceData(index=0, records=data)
@@ -129,13 +132,13 @@ def test_negotiation_succeeds_after_the_rejection(kwire, cluster):
         messages = kwire.messages
         assert wire.table.range_of(messages.ApiVersionsRequest).min == 0
         assert wire.table.pick(messages.ProduceRequest) >= 10
-        # The mock cluster offers version 5, which Kafka does not have.
+        # The mock cluster offers Heartbeat 5, which Kafka does not have.
         assert wire.table.advertised[messages.HeartbeatRequest.api_key] == (0, 5)
         assert wire.table.pick(messages.HeartbeatRequest) == 4
 
 
 def test_equal_brokers_share_their_table(kwire, cluster, negotiation):
-    """The three tables are equal to their intersection."""
+    """The three tables are equal, and their intersection is the same table."""
     wires = {str(node): Wire(kwire, address) for node, address in cluster.items()}
     try:
         for wire in wires.values():

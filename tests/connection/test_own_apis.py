@@ -22,7 +22,7 @@ OFFERED = {3: (0, 12), 18: (0, 5), KEY: (0, 1)}
 
 
 def make_class(kwire, kind, key=KEY, name="Ping", more=""):
-    """Create one class of the API."""
+    """Return the request class or the response class of a custom API."""
     full_name = f"{name}{kind.title()}"
     text = TEXT.format(key=key, kind=kind, name=full_name, more=more)
     return kwire.messages.message_class(text)
@@ -36,7 +36,10 @@ def api(kwire):
 
 
 def connect(kwire, registry, offered=None, **options):
-    """Return a client and a server that have negotiated versions."""
+    """Return a client and a server that have negotiated versions.
+
+    ``options`` are passed to the server.
+    """
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered or OFFERED)
     server = kwire.connection.ServerConnection(table, registry=registry, **options)
     client = kwire.connection.ClientConnection(registry=registry)
@@ -149,7 +152,7 @@ def test_unstable_version_of_an_own_api_requires_the_policy(kwire):
 
 
 def test_damaged_frame_of_an_own_api_raises_decode_errors(kwire, api):
-    """Every possible byte count is removed from the end, or a byte is added."""
+    """The frame is truncated at each length, or has one additional byte."""
     request, _, registry = api
     frame = kwire.messages.framing.encode_request(request(text="abc"), 2, 7, "me")[4:]
     for damaged in [frame[:size] for size in range(len(frame))] + [frame + b"\0"]:
@@ -214,7 +217,7 @@ def test_client_sends_an_own_api(kwire, api):
     ],
 )
 def test_registry_rejects_classes_that_make_no_api(kwire, kinds, error, text):
-    """If a request has no response class, it could never be answered."""
+    """A registry is rejected if a class has no counterpart or is not part of an API."""
     classes = []
     for kind in kinds:
         if kind == "data":

@@ -36,7 +36,7 @@ USER, PASSWORD = "alice", "wonder"
 
 
 class Librdkafka:
-    """confluent-kafka producer and consumer."""
+    """Producer and consumer of confluent-kafka, which is based on librdkafka."""
 
     software = "confluent-kafka-python"
     newest = MappingProxyType({"ApiVersions": 3, "Produce": 10, "Fetch": 16})
@@ -71,7 +71,10 @@ class Librdkafka:
         assert failed == []
 
     def consume(self):
-        """Read as many rows as were sent, as a group with one member, and commit."""
+        """Read as many rows as were sent, and commit the offset after them.
+
+        The consumer is the only member of its group. Return the rows.
+        """
         consumer = confluent_kafka.Consumer(
             {
                 "group.id": GROUP,
@@ -148,7 +151,8 @@ class KafkaPython:
                     consumer.commit()
                     break
                 except kafka.errors.RebalanceInProgressError:
-                    # The consumer has rejoined, and reads from the start.
+                    # The consumer has rejoined the group, and reads from the start
+                    # again.
                     rows.clear()
         finally:
             consumer.close()
@@ -236,7 +240,7 @@ def release(request):
 
 @pytest.fixture(scope="module", params=CLIENTS)
 def exchange(request, kwire, release):
-    """All clients with all releases send their rows and read them back."""
+    """Rows that one client has sent to a broker of one release and read back."""
     client = request.param
     with Broker(kwire, release) as broker:
         peer = client(broker.address)

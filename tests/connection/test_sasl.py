@@ -51,7 +51,7 @@ def sasl(kwire):
 
 @pytest.fixture
 def rfc_7677(sasl, monkeypatch):
-    """Exchange with the client nonce from the RFC, after ``first``."""
+    """SCRAM exchange with the client nonce of RFC 7677, after its first message."""
     monkeypatch.setattr(sasl, "_new_nonce", lambda: NONCE_256)
     exchange = sasl.Scram(USER, PASSWORD)
     assert exchange.first() == b"n,,n=user,r=" + NONCE_256.encode()
@@ -236,7 +236,7 @@ def test_scram_needs_name_and_password(sasl):
 
 
 def test_no_secret_is_shown(sasl):
-    """Logs must not contain names and passwords when objects are written to them."""
+    """``repr`` contains neither names nor passwords, because it may be logged."""
     for exchange in (sasl.Plain("ann", "hush"), sasl.Scram("ann", "hush")):
         assert "hush" not in repr(exchange)
         assert "ann" not in repr(exchange)

@@ -12,7 +12,7 @@ OLD = {3: (0, 8), 17: (0, 0)}
 
 
 def table(kwire, offered):
-    """Return the table of a broker."""
+    """Return a version table from the offered ranges."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
 
 
@@ -22,7 +22,7 @@ def client_of(kwire, offered):
 
 
 def both(kwire, offered):
-    """Return both sides of a connection."""
+    """Return the client and the server of a connection."""
     server = kwire.connection.ServerConnection(table(kwire, offered))
     return client_of(kwire, offered), server
 
@@ -33,7 +33,7 @@ def receive(connection, data):
 
 
 def agree(kwire, client, server):
-    """Let the server accept the handshake, and return the client's event."""
+    """Let the server accept the SaslHandshake, and return the client's event."""
     (request_event,) = receive(server, client.data_to_send())
     response = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
     server.send(request_event, response)

@@ -16,7 +16,7 @@ def sasl(kwire):
 
 @pytest.fixture
 def exchange(sasl, monkeypatch):
-    """Exchange with a known nonce, after the client's first message."""
+    """SCRAM exchange with the client nonce "abc", after the client's first message."""
     monkeypatch.setattr(sasl, "_new_nonce", lambda: "abc")
     exchange = sasl.Scram("user", "pencil", max_iterations=5000)
     exchange.first()

@@ -14,7 +14,7 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8), 12: (0, 4), 18: (0, 4)}
 
 
 def serving(kwire, offered=None, **options):
-    """Return the connection of a server."""
+    """Return a server connection that offers ``OFFERED`` by default."""
     offered = OFFERED if offered is None else offered
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ServerConnection(table, **options)
@@ -32,7 +32,7 @@ def receive(connection, data):
 
 
 def ids_of(kwire, data):
-    """List the correlation ids of the pending responses."""
+    """Return the correlation ids of the frames in ``data``, in order."""
     frames = kwire.messages.framing.FrameSplitter().feed(data)
     return [int.from_bytes(frame[:4], "big") for frame in frames]
 
@@ -249,7 +249,7 @@ def test_older_requests_are_answered_before_the_close(kwire):
 
 
 def test_invalid_on_unsupported_value_is_rejected(kwire):
-    """If a value is misspelled, it must not decide how clients are treated."""
+    """Any value except "close" and "empty" raises ValueError."""
     with pytest.raises(ValueError, match='"close" or "empty"'):
         serving(kwire, on_unsupported="ignore")
 
@@ -358,7 +358,7 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
 
 def test_every_request_and_response_version_round_trips(kwire):
     """One side decodes what the other side sends, in both directions."""
-    # Requests that the connection handles itself have other events.
+    # The connection handles these APIs itself: SASL and ApiVersions.
     connection_keys = {17, 18, 36}
     keys = [
         key

@@ -47,7 +47,7 @@ class Wire:
         return self.connection.table
 
     def next_event(self):
-        """Send the pending bytes, and wait for the next event."""
+        """Send the pending bytes, and wait for the next event. Return the event."""
         while (event := next(self._events, None)) is None:
             if data := self.connection.data_to_send():
                 self.socket.sendall(data)
@@ -55,13 +55,13 @@ class Wire:
         return event
 
     def wait_for(self, name):
-        """Wait for the next event, and check its class name."""
+        """Wait for the next event, and return it. Fail if it has another class name."""
         event = self.next_event()
         assert isinstance(event, getattr(self._module, name)), event
         return event
 
     def ask(self, request, version=None, **options):
-        """Send one request and wait for its response."""
+        """Send one request, wait for its response, and return the response."""
         correlation_id = self.connection.send(request, version, **options)
         event = self.wait_for("ResponseReceived")
         assert event.correlation_id == correlation_id

@@ -17,13 +17,16 @@ OTHERS = bytes.fromhex("00000001 00 00000005 0000000007 00000008 000000000000000
 
 @pytest.fixture
 def converter(kwire):
-    """Return the class that converts streams."""
+    """Return the class ``EmptyResponses``, which converts streams."""
     module = importlib.import_module(f"{kwire.__name__}.drafts.empty_responses")
     return module.EmptyResponses
 
 
 def convert(converter, data, size):
-    """Convert a stream in ``size``-byte pieces without holding back any byte."""
+    """Convert a stream in ``size``-byte pieces.
+
+    Each converted piece must have as many bytes as its input.
+    """
     pieces = [
         data[position : position + size] for position in range(0, len(data), size)
     ]

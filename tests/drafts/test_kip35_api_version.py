@@ -35,7 +35,7 @@ def draft(kwire):
 
 
 def response_of(draft, number=4, text="0.10.0-IV0", **fields):
-    """Return a response with a protocol version and a build description."""
+    """Return a Metadata response with a protocol version and a build description."""
     version = draft.MetadataResponse.ApiVersion(
         protocol_version=number, build_description=text
     )
@@ -48,7 +48,10 @@ def one_broker(draft):
 
 
 def talk(strategy, server):
-    """Exchange one request and its response without a socket."""
+    """Send the client's request to the server without a socket.
+
+    Return the result of the client's strategy for the response.
+    """
     return strategy.receive_frame(server.answer(strategy.data_to_send()[4:])[4:])
 
 
@@ -94,7 +97,7 @@ def test_the_number_of_each_broker_gives_its_versions(draft, number, usable):
 
 
 def test_id_4_is_the_first_build_of_0_10_0(kwire, draft):
-    """Without another documentation, Kafka's own numbers apply."""
+    """Without ``documents``, the protocol versions are those of Kafka's builds."""
     server = draft.Server("0.10.0-IV0")
     strategy = draft.ClientStrategy()
     table = talk(strategy, server)
@@ -114,7 +117,11 @@ def test_every_protocol_version_leads_to_the_table_of_its_release(kwire, draft):
 
 @pytest.mark.parametrize("number", [-1, 6, 32767])
 def test_protocol_version_without_documentation_has_no_table(kwire, draft, number):
-    """A higher number is unknown too, because an upgrade may have removed versions."""
+    """An unknown number is an error, and the client has no table.
+
+    The versions of a lower number must not be used, because an upgrade may have removed
+    some of them.
+    """
     strategy = draft.ClientStrategy(documents=DOCUMENTS)
     frame = bytes(4) + kwire.encode(response_of(draft, number), 1)
     with pytest.raises(kwire.UnsupportedVersion, match=f"version {number}"):

@@ -56,7 +56,10 @@ def negotiation_of(kwire):
 
 
 def refusal(kwire, strategy, answer, error, match=None):
-    """Run a client with an incompatible server, and check its error."""
+    """Run a client with an incompatible server, and return the error.
+
+    The client must have no table afterwards.
+    """
     with serving(kwire, answer) as address, pytest.raises(error, match=match) as caught:
         negotiate(kwire, strategy, address)
     assert strategy.table is None
@@ -123,7 +126,7 @@ def test_one_server_answers_many_connections(kwire, parties):
 
 
 def test_a_broker_that_was_upgraded_in_between_has_a_new_table(kwire):
-    """A connection's table is discarded when the connection ends."""
+    """A table expires with its connection. The next connection has a new table."""
     draft = importlib.import_module(f"{kwire.__name__}.drafts.kip35_api_version")
     documents = {4: {12: (0, 1)}, 5: {12: (1, 2)}}
     running = [
@@ -208,7 +211,7 @@ def test_invalid_responses_end_in_typed_errors(kwire, parties, reply, error):
 
     answers = []
     question = parties.client()
-    # The server closes the connection on a second request.
+    # The server responds to the first request, and closes the connection on the second.
     data = question.data_to_send()
     with serving(kwire, answer) as address, pytest.raises(getattr(kwire, error)):
         frame = ask(kwire, address, data * 2)
@@ -283,7 +286,7 @@ def test_released_metadata_client_rejects_draft_a(kwire):
 
 
 def others_of(kwire, client):
-    """List the drafts that a client does not support."""
+    """Return the names of the drafts that a client does not implement."""
     names = (
         "kip35_api_version",
         "kip35_protocol_version_request",
@@ -305,7 +308,7 @@ def test_each_draft_meets_the_servers_of_the_others(kwire, parties):
 
 
 def test_no_draft_reads_the_answer_of_another(kwire, parties):
-    """If key and version are equal, the layouts are different."""
+    """Where drafts have the same API key and version, their layouts are different."""
     for name in others_of(kwire, parties.client()):
         other = parties_of(kwire, name)
         answer = other.server().answer(other.client().data_to_send()[4:])

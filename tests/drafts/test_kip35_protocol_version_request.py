@@ -47,12 +47,18 @@ def negotiation(kwire):
 
 
 def talk(strategy, server):
-    """Exchange one request and its response without a socket."""
+    """Send the client's request to the server without a socket.
+
+    Return the result of the client's strategy for the response.
+    """
     return strategy.receive_frame(server.answer(strategy.data_to_send()[4:])[4:])
 
 
 def negotiate(draft, versions, deprecated=None, **options):
-    """Run a client and a server that offers the versions. Return the client."""
+    """Let a client negotiate with a server that offers the versions.
+
+    Return the client's strategy. Its table must equal the table of the server.
+    """
     server = draft.Server(REQUEST_KEY, draft.supported_apis(versions, deprecated))
     strategy = draft.ClientStrategy(REQUEST_KEY, **options)
     assert talk(strategy, server) == server.table
@@ -108,7 +114,10 @@ def test_objects_report_that_they_were_never_released(draft):
 
 
 def test_most_preferred_version_is_last(draft):
-    """If this rule applies, the document's example prefers ProduceRequest version 0."""
+    """By default, the last version is preferred. ``order="first"`` reverses this.
+
+    With the default, the document's example prefers ProduceRequest version 0.
+    """
     assert draft.preferred((0, 1, 2)) == 2
     assert draft.preferred((2, 1, 0)) == 0
     assert draft.preferred((2, 1, 0), order="first") == 2
@@ -199,7 +208,10 @@ def test_order_and_unknown_keys_stay_as_received(draft):
 
 
 def test_long_version_lists_are_limited_to_known_versions(draft):
-    """6,000 lists contain two ends, and the versions in between are not stored."""
+    """6,000 lists contain only their two ends, and must not be expanded.
+
+    kwire only stores the versions that it knows.
+    """
     table = negotiate(draft, {key: [0, 32767] for key in range(-3000, 3000)}).table
     assert table.usable(3) == (0,)
 

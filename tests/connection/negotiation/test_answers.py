@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 
 def make_served_table(kwire, offered=None, **options):
-    """Return the version table of a server."""
+    """Return the version table that a server offers: ApiVersions 0-4 by default."""
     offered = {1: (4, 17), 18: (0, 4)} if offered is None else offered
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
@@ -24,7 +24,10 @@ V0 = "0012 0000 00000007 0002 6b77"
 
 
 def answer_in_hex(kwire, text, table=None, **options):
-    """Respond to a hexadecimal request. Return the response, and its body as text."""
+    """Respond to a hexadecimal request.
+
+    Return the response, and the bytes after its correlation id.
+    """
     response = kwire.connection.negotiation.answer_api_versions(
         frame(text), make_served_table(kwire) if table is None else table, **options
     )
@@ -56,7 +59,7 @@ def answer_in_hex(kwire, text, table=None, **options):
 def test_response_has_the_version_and_correlation_id_of_its_request(
     kwire, text, version, body
 ):
-    """All rows have the request's version, and follow its correlation id."""
+    """The response follows the correlation id, in the version of the request."""
     response, rest = answer_in_hex(kwire, text)
     assert response.frame[4:8] == b"\0\0\0\x07"
     assert rest == bytes.fromhex(body)
@@ -158,7 +161,10 @@ def test_an_epoch_of_none_lists_no_finalized_features(kwire):
     ],
 )
 def test_a_client_that_means_another_broker_hears_it(kwire, identity, expected):
-    """Version 5 contains cluster id and node id: both or neither (KIP-1242)."""
+    """The client may expect a cluster id and a node id in version 5 (KIP-1242).
+
+    If they are not those of the server, or if one is missing, the response is an error.
+    """
     request = kwire.messages.ApiVersionsRequest(
         client_software_name="a",
         client_software_version="1",

@@ -17,18 +17,18 @@ B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0)}
 
 
 def table(kwire, offered, **options):
-    """Return the table of one broker."""
+    """Return the version table of one broker."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def cluster(kwire, **brokers):
-    """Return the view of brokers by name."""
+    """Return a ``ClusterVersions`` from the offered ranges by broker name."""
     tables = {name: table(kwire, offered) for name, offered in brokers.items()}
     return kwire.connection.negotiation.ClusterVersions(tables)
 
 
 def ranges_as_text(view):
-    """Return the common ranges as texts."""
+    """Return {API key: range as text} for the common ranges."""
     return {key: str(versions) for key, versions in view.ranges().items()}
 
 
@@ -97,7 +97,7 @@ def test_versions_excluded_by_the_view_apply_to_all_brokers(kwire):
 
 
 def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
-    """A view with one broker or no broker needs no intersection."""
+    """One broker's ranges are the common ranges. Without a broker, there are none."""
     assert ranges_as_text(cluster(kwire, B1=B1)) == {0: "0-3", 1: "2-3"}
     nobody = cluster(kwire)
     assert nobody.ranges() == {} and nobody.usable(1) == ()
@@ -185,7 +185,7 @@ def _known(kwire, key):
 
 
 def epochs(kwire, *levels_by_epoch):
-    """Return tables with an epoch and one feature level."""
+    """Return a table for each (epoch, level) pair of the feature metadata.version."""
     return [
         table(
             kwire,

@@ -43,12 +43,15 @@ CASES = [(name, needs) for name, alternatives in MAP.items() for needs in altern
 
 
 def table(kwire, offered):
-    """Return a table in which Produce is not restricted as in Kafka 4."""
+    """Return a table from (minimum, maximum) pairs by API key.
+
+    The Produce versions are not restricted as they are for Kafka 4.
+    """
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
 
 
 def feature(kwire, name):
-    """Return the feature with a name."""
+    """Return the feature with a name. Fail unless exactly one has the name."""
     (matching,) = (
         feature
         for feature in kwire.connection.negotiation.FEATURES
@@ -58,7 +61,7 @@ def feature(kwire, name):
 
 
 def test_feature_list_is_complete(kwire):
-    """The list is complete."""
+    """The names, the alternatives and their minimum versions match ``MAP``."""
     assert {feature.name for feature in kwire.connection.negotiation.FEATURES} == set(
         MAP
     )
@@ -82,7 +85,10 @@ def test_the_least_versions_are_enough(kwire, name, needs):
 
 @pytest.mark.parametrize(("name", "needs"), CASES)
 def test_one_missing_version_is_one_feature_less(kwire, name, needs):
-    """One API is missing, or its newest version is one below the requirement."""
+    """A feature is missing if one API is missing or too old.
+
+    "Too old" means that the newest version is one below the requirement.
+    """
     for short in needs:
         offered = {key: (0, min_version) for key, min_version in needs.items()}
         del offered[short]
@@ -141,6 +147,6 @@ def test_feature_without_requirements_is_rejected(kwire):
 
 
 def test_a_feature_shows_what_it_needs(kwire):
-    """The text has the constructor's notation."""
+    """``repr`` has the notation of the constructor."""
     own_feature = kwire.connection.negotiation.Feature("f", {1: "2+"}, {0: (0, 3)})
     assert repr(own_feature) == "Feature('f', {1: '2+'}, {0: '0-3'})"

@@ -17,7 +17,7 @@ SINCE_2_4 = "0023 00000001 0012 0000 {:04x}"
 
 
 def start(kwire, **options):
-    """Start a handshake with short names, so that its request bytes are short."""
+    """Return a handshake with short names, so that its request bytes are short."""
     options = {"client_id": "kw", "correlation_id": 7} | options
     version = options.pop("client_version", "1.0")
     return kwire.connection.negotiation.ApiVersionsHandshake(
@@ -26,7 +26,7 @@ def start(kwire, **options):
 
 
 def question(handshake):
-    """Return the request's version, and its frame without the size."""
+    """Return the version of the pending request, and its frame without the size."""
     data = handshake.data_to_send()
     assert int.from_bytes(data[:4], "big") == len(data) - 4
     assert data[4:6] == b"\0\x12"
@@ -35,7 +35,11 @@ def question(handshake):
 
 
 def answer(handshake, text, correlation_id=None):
-    """Pass a hexadecimal response to the handshake after adding its correlation id."""
+    """Pass a hexadecimal response to the handshake, and return its result.
+
+    The correlation id is added before the response. By default, it is that of the
+    request.
+    """
     if correlation_id is None:
         correlation_id = handshake.correlation_id
     frame = correlation_id.to_bytes(4, "big", signed=True) + bytes.fromhex(text)
@@ -318,7 +322,12 @@ def test_the_last_correlation_id_is_followed_by_one_that_fits(kwire):
 
 
 class Broker:
-    """Simulated broker that is implemented without kwire: rows, error 35, lists."""
+    """Simulated broker with hand-written bytes, so that it does not depend on kwire.
+
+    * ``newest``: newest ApiVersions version. Newer requests get error 35.
+    * ``lists_itself``: whether this error lists the supported ApiVersions versions.
+    * ``asked``: ApiVersions versions that were requested, in order.
+    """
 
     def __init__(self, newest, lists_itself):
         self.newest = newest
@@ -326,7 +335,7 @@ class Broker:
         self.asked = []
 
     def __call__(self, frame):
-        """Return a hexadecimal response."""
+        """Return the hexadecimal response to a frame, without the correlation id."""
         version = int.from_bytes(frame[2:4], "big")
         self.asked.append(version)
         if version > self.newest:

@@ -19,18 +19,18 @@ V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"
 
 
 def table(kwire, offered, **options):
-    """Return the table of one broker."""
+    """Return the version table of one broker."""
     return kwire.connection.negotiation.ApiVersionTable(offered, **options)
 
 
 def answer_in_hex(kwire, text, served, **options):
-    """Respond to a hexadecimal request."""
+    """Respond to a hexadecimal request, and return the response."""
     frame = bytes.fromhex(text)
     return kwire.connection.negotiation.answer_api_versions(frame, served, **options)
 
 
 def read_back(kwire, answer):
-    """Decode the response as the client does."""
+    """Decode a server's response as a client does, and return the version table."""
     _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, answer.frame[4:], answer.version
     )
@@ -51,7 +51,7 @@ def answer(asking, text):
 
 
 def version_in_request(asking):
-    """Return the version of the next request."""
+    """Return the version of the pending request."""
     return int.from_bytes(asking.data_to_send()[6:8], "big")
 
 
@@ -189,7 +189,10 @@ def test_the_first_version_with_names_may_be_refused_for_them(kwire):
 
 
 def test_of_two_offers_of_api_versions_the_lower_counts(kwire):
-    """The lower range is safe, whichever range is meant."""
+    """If two rows offer ApiVersions, the lower range is used.
+
+    The server supports this range, whichever row is valid.
+    """
     asking = handshake(kwire)
     version_in_request(asking)
     rows = "0012 0000 0003 0012 0000 0001"
@@ -251,7 +254,7 @@ def test_the_offset_of_an_error_counts_all_chunks_before_it(kwire):
 
 
 def test_a_size_that_only_begins_like_tls_is_not_called_tls(kwire):
-    """In TLS, the byte 0x16 is followed by the major version 3."""
+    """The byte 0x16 only starts a TLS record if the major version 3 follows it."""
     with pytest.raises(kwire.LimitExceeded) as caught:
         list(kwire.messages.framing.FrameSplitter().feed(b"\x16\x00\x01\x02"))
     assert "TLS" not in str(caught.value)

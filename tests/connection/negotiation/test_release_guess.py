@@ -41,14 +41,14 @@ Ends = tuple[int, int]
 
 
 def table_of(release: str, listener: str | None = "broker") -> dict[int, Ends]:
-    """Return the advertised table of a release."""
+    """Return {API key: (minimum, maximum)} as the release advertises it."""
     ranges = releases.ranges(release, listener)
     return {key: (versions.min, versions.max) for key, versions in ranges.items()}
 
 
 @pytest.fixture
 def guess(kwire: ModuleType) -> Any:
-    """``guess_release`` of each engine."""
+    """Function ``guess_release`` of the tested engine."""
     name = f"{kwire.__name__}.connection.negotiation.release_guess"
     return importlib.import_module(name).guess_release
 
@@ -103,7 +103,7 @@ def test_what_real_nodes_answer_is_recognised(guess, name, expected_guess):
 
 
 def test_all_tables_of_real_nodes_are_guessed():
-    # The list above must contain every table.
+    # The test above must have a case for every table of a real node.
     mark = test_what_real_nodes_answer_is_recognised.pytestmark[0]
     assert {name for name, _ in mark.args[1]} == TABLES.keys()
 
@@ -309,7 +309,7 @@ def test_guess_executes_a_limited_number_of_lines(guess, rows):
 
 
 def lines_run(call):
-    """Count the Python lines that a call executes."""
+    """Count the Python lines that are executed during a call."""
     count = 0
 
     def trace(frame, event, argument):

@@ -17,7 +17,7 @@ VERSIONS = st.integers(0, 12)
 
 
 def ranges(kwire, **texts):
-    """Return ranges by key from texts such as ``k1="4-17"``."""
+    """Return {API key: range} from texts such as ``k1="4-17"``."""
     return {
         int(name[1:]): kwire.VersionRange.from_text(text)
         for name, text in texts.items()
@@ -30,7 +30,7 @@ def table(kwire, offered, **options):
 
 
 def pick_error(kwire, offered, api, *constraints, **options):
-    """Pick a version that is not available, and return the error."""
+    """Pick a version that is not available, and return ``UnsupportedVersion``."""
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         table(kwire, offered, **options).pick(api, *constraints)
     return caught.value
@@ -180,7 +180,7 @@ def test_error_has_the_api_both_ranges_and_the_cause(kwire):
 
 
 def test_a_refusal_after_a_pick_is_still_one(kwire):
-    """A cached choice only applies to its key and its constraints."""
+    """A cached choice is not used for another API or other constraints."""
     broker_table = table(kwire, {1: (4, 9), 3: (0, 5)})
     messages = kwire.messages
     assert broker_table.pick(messages.FetchRequest) == 9
