@@ -16,9 +16,10 @@ _ITEMS = {
 
 
 class AdminBroker(LogBroker):
-    """``LogBroker`` whose groups have no members unless ``has_members`` is set.
+    """``LogBroker`` with groups, which can reject single items of a request.
 
-    ``refused`` is {(request name without "Request", item): error code}.
+    * ``refused``: {(request name without "Request", item): error code}.
+    * ``has_members``: whether the groups have members. False by default.
     """
 
     def __init__(self, topics, **options):

@@ -14,7 +14,11 @@ from tests.cli.made_logs import rows, write_log
 
 
 class Ran(NamedTuple):
-    """Result of a command: exit code, stdout and stderr."""
+    """Result of a command.
+
+    * ``code``: exit code.
+    * ``out``, ``err``: text on stdout and stderr.
+    """
 
     code: int
     out: str
@@ -22,7 +26,7 @@ class Ran(NamedTuple):
 
     @property
     def rows(self):
-        """Output parsed as JSON lines."""
+        """Lines of stdout, each parsed as JSON."""
         return [json.loads(line) for line in self.out.splitlines()]
 
 
@@ -30,7 +34,8 @@ class Ran(NamedTuple):
 def run(kwire, monkeypatch):
     """Return a function that runs the CLI in this process, on the tested engine.
 
-    A missing topic is reported after 0.2 s instead of 3 s.
+    It returns a ``Ran``. A missing topic is reported after 0.2 s instead of 3 s, so
+    that the tests do not wait.
     """
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     scan = f"{kwire.__name__}.client.machines.scan"

@@ -24,7 +24,10 @@ LONE = TEXT + "\udc9b"
 
 
 def write_topic(root):
-    """Write a topic with a hostile name, and hostile keys, values and headers."""
+    """Write a log with a hostile topic name, keys, values and headers.
+
+    Return the path of the segment.
+    """
     rows = [
         (TEXT.encode(), b"=1+1", START, [(TEXT, TEXT.encode())]),
         (b"\x1b[2J\xff", TEXT.encode(), START, [("\x9b5m", b"\x9b")]),
@@ -34,7 +37,10 @@ def write_topic(root):
 
 
 def write_damaged(root):
-    """Write a topic with one damaged byte."""
+    """Write the same topic with one changed byte and additional bytes at its end.
+
+    Return the path of the segment.
+    """
     path = write_topic(root)
     data = bytearray(path.read_bytes())
     data[70] ^= 1
@@ -43,7 +49,7 @@ def write_damaged(root):
 
 
 def write_groups(root):
-    """Write commits, a classic group and a group of a newer type."""
+    """Write offset commits, a classic group and a group of a newer type."""
     subscription = messages.ConsumerProtocolSubscription(topics=[TEXT])
     member = messages.GroupMetadataValue.MemberMetadata(
         member_id=TEXT,
@@ -126,7 +132,7 @@ def write_request_log(path):
 
 
 def write_frames(path):
-    """Write requests with hostile strings in header and body, and a record set."""
+    """Write requests with hostile texts in header and body, and a record set."""
     request = messages.MetadataRequest(
         topics=[messages.MetadataRequest.MetadataRequestTopic(name=TEXT)]
     )

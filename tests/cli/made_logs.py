@@ -12,7 +12,11 @@ START = 1_700_000_000_000
 
 
 def write_log(folder, batches, base_offset=0, name=None):
-    """Write a segment. A batch is a list of rows, or (rows, options)."""
+    """Write one segment of a partition, and return its path.
+
+    A batch is a list of rows, or (rows, options of ``encode_batch``). ``folder`` is the
+    directory of the partition.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     data = b""
     offset = base_offset
@@ -27,7 +31,11 @@ def write_log(folder, batches, base_offset=0, name=None):
 
 
 def rows(first, count):
-    """Create rows (key, value, timestamp, headers) that contain their number."""
+    """Create ``count`` rows from the number ``first`` on.
+
+    A row is (key, value, timestamp in ms, headers). Value and header contain its
+    number.
+    """
     return [
         (
             f"key-{n % 3}".encode(),

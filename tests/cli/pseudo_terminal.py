@@ -19,7 +19,7 @@ COLUMNS = 80
 
 
 def run_in_terminal(args, monkeypatch):
-    """Run a command. Return its exit code and its terminal output."""
+    """Run a command in a terminal. Return its exit code and its output as text."""
     parent, child = pty.openpty()
     pieces = []
     reader = threading.Thread(target=read_all, args=(parent, pieces))
@@ -43,7 +43,7 @@ def run_in_terminal(args, monkeypatch):
 
 
 def read_all(terminal, pieces):
-    """Read the terminal output until the other side is closed."""
+    """Add the output to ``pieces`` until the other side of the terminal is closed."""
     while True:
         try:
             piece = os.read(terminal, 65536)

@@ -14,7 +14,8 @@ import pytest
 
 from tests.cli.test_cli_process import SOURCE
 
-# Call the function of the script as its shell does, and print the completions.
+# Shell code that calls the script's function as the shell does, and prints the
+# completions.
 CALLS = {
     "bash": """
 source <(kwire completion bash) || exit 3
@@ -39,7 +40,7 @@ complete -C '{words}'
 
 @pytest.fixture
 def shell_environment(tmp_path):
-    """Environment in which the program is on the path."""
+    """Environment variables with which a shell finds the program ``kwire``."""
     program = tmp_path / "bin" / "kwire"
     program.parent.mkdir()
     program.write_text(f"#!{sys.executable}\nfrom kwire.cli import main\nmain()\n")
@@ -79,7 +80,8 @@ def test_a_shell_completes_commands_options_and_values(
         timeout=120,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
-    # zsh and fish add the help text of a command or option after a colon or a tab.
+    # zsh and fish add the help text of a command or option, after a colon and a tab
+    # respectively.
     names = [line.split("\t")[0].split(":")[0] for line in ran.stdout.splitlines()]
     assert sorted(name for name in names if name) == offered
 

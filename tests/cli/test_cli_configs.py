@@ -19,7 +19,7 @@ def broker():
 
 
 def configs(broker, kind=TOPIC, name="orders"):
-    """Return the properties that are set on the broker."""
+    """Return the properties of a topic or broker that differ from their defaults."""
     return broker.cluster_truth.configs.get((kind, name), {})
 
 

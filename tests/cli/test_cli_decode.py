@@ -42,7 +42,7 @@ def fetch_response(kwire, data):
 
 
 def run_with_input(kwire, data, *args):
-    """Run the program with bytes on stdin: exit code, stdout, stderr."""
+    """Run the program with bytes on stdin. Return (exit code, stdout, stderr)."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     done = CliRunner().invoke(program, [str(arg) for arg in args], input=data)
     assert done.exception is None or isinstance(done.exception, SystemExit)
@@ -50,7 +50,10 @@ def run_with_input(kwire, data, *args):
 
 
 def hex_lines(data, offset, ascii_column):
-    """Format a hex dump with the offsets and the text column of a tool."""
+    """Format a hex dump as a tool does.
+
+    ``offset(start)`` and ``ascii_column(text)`` return the columns beside the bytes.
+    """
     lines = []
     for start in range(0, len(data), 16):
         piece = data[start : start + 16]
@@ -61,7 +64,7 @@ def hex_lines(data, offset, ascii_column):
 
 
 def spaced(data):
-    """Format bytes as hex with spaces, as xxd does."""
+    """Return hex digits in groups of four, as xxd prints them."""
     return re.sub("(....)", r"\1 ", data.hex())
 
 
@@ -92,7 +95,10 @@ SPELLINGS = {
 def test_bytes_are_read_however_they_are_written(
     kwire, run, request_frame, tmp_path, spelling
 ):
-    """Covers an argument, a file and stdin. All 256 byte values are preserved."""
+    """The bytes come from an argument, a file or stdin, in any spelling.
+
+    All 256 byte values are preserved.
+    """
     text = SPELLINGS[spelling](request_frame)
     expected = run("decode", request_frame.hex(), "-o", "jsonl")
     assert expected.code == 0 and expected.rows[0]["header"]["clientId"] == "tester"
@@ -130,7 +136,7 @@ def test_notation_can_be_specified(run, tmp_path):
 
 
 def test_request_is_recognized_by_its_header(kwire, run, request_frame):
-    """Covers all versions of all APIs, with and without the size."""
+    """A Heartbeat request is decoded with and without its size."""
     for data in request_frame, request_frame[4:]:
         (row,) = run("decode", data.hex(), "-o", "jsonl").rows
         assert (row["message"], row["version"]) == ("HeartbeatRequest", 4)
@@ -144,7 +150,7 @@ def test_request_is_recognized_by_its_header(kwire, run, request_frame):
 
 
 def test_every_request_is_recognized(kwire):
-    """The frame is recognized in all versions, with and without its size."""
+    """A request of each API and version is recognized with and without its size."""
     guess = importlib.import_module(f"{kwire.__name__}.cli.input.pieces")._guess_pieces
     for (name, version), vectors in golden.by_pair().items():
         cls = getattr(kwire.messages, name)
@@ -307,7 +313,7 @@ def without_additions(form):
 
 
 def tags_of(struct):
-    """Count the unknown tagged fields of a message and its structs."""
+    """Return the number of unknown tagged fields in a message and its structs."""
     if isinstance(struct, tuple):
         return sum(map(tags_of, struct))
     names = getattr(type(struct), "__match_args__", None)

@@ -96,7 +96,10 @@ def test_filters_choose_records(run, orders, options, expected):
 
 
 def test_time_selects_from_the_first_record_at_or_after_it(run, tmp_path):
-    """Later records may have earlier times, as in offset lookups for live topics."""
+    """The selection starts at the first record with this or a later time.
+
+    Records after it may have earlier times, as in offset lookups for live topics.
+    """
     times = [START + 1000 * n for n in (0, 3, 1, 5, 2)]
     write_log(tmp_path / "mixed-0", [[(b"k", b"v", time) for time in times]])
     second = "2023-11-14T22:13:22Z"
@@ -276,7 +279,10 @@ def test_header_names_that_are_not_text_do_not_stop_a_dump(run, kwire, tmp_path)
 
 
 def test_an_unknown_suffix_is_an_error(run, orders, tmp_path):
-    """A table in a file with the suffix of a spreadsheet would be unusable."""
+    """A file name with an unknown suffix is an error unless ``-o`` names the format.
+
+    A text table in a file with the suffix of a spreadsheet would be unusable.
+    """
     for name in ("out.xlsx", "out", "out.jsonl.gz", "out.parq"):
         ran = run("dump", orders, "--output", tmp_path / name)
         assert ran.code == 2 and ".jsonl" in ran.err and "--format" in ran.err
@@ -346,7 +352,10 @@ def test_format_string_has_the_placeholders_of_kcat(run, tmp_path):
 
 
 def test_a_form_of_ones_own_takes_the_other_options(run, orders):
-    """Filters and hex output apply. Nothing is added to the pattern."""
+    """A format string can be combined with filters and with hex output.
+
+    Nothing is added to the pattern, such as a line end.
+    """
     ran = run("dump", orders, "-p", 1, "--tail", 2, "-f", r"%o:%k;")
     assert ran.out == "3:key-0;4:key-1;"
     ran = run("dump", orders, "-p", 1, "-n", 1, "--format-bytes", "hex", "-f", "%k %h")

@@ -28,7 +28,7 @@ def configured(monkeypatch, address):
 
 
 def call_commands(tmp_path):
-    """Return calls of all commands with an address argument, but without it."""
+    """Return the arguments of all commands that need an address, without it."""
     write_log(tmp_path / "logs" / "orders-0", [rows(0, 3)])
     line = tmp_path / "line.txt"
     line.write_text("a\n")

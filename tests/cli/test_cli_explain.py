@@ -71,7 +71,7 @@ def batch(package, **options):
 
 
 def values(text):
-    """Return a table's last column by field."""
+    """Return {field name: last column} from the printed table."""
     rows = (re.split(r"  +", line.strip()) for line in text.splitlines())
     return {row[2]: row[-1] for row in rows if len(row) > 4}
 
@@ -154,9 +154,9 @@ def test_a_number_that_json_cannot_state_is_a_string(kwire, run):
 
 
 def test_bad_bytes_are_shown_up_to_the_failure(kwire, run):
-    """The last line shows the invalid bytes and their position.
+    """The last line shows the position and the bytes that cannot be decoded.
 
-    stderr contains the error.
+    The error is on stderr.
     """
     data = bytearray.fromhex(FRAME)
     data[0x20] = 0x63
@@ -228,7 +228,11 @@ def test_json_in_a_terminal_is_coloured_json(environment):
 
 
 class Page(HTMLParser):
-    """Parses a page: all elements must be closed. Stores bytes and fields by number."""
+    """Parses an HTML page, and checks that all elements are closed.
+
+    * ``shown``: byte texts by field number.
+    * ``fields``: field texts by field number.
+    """
 
     def __init__(self, text):
         super().__init__()
@@ -266,7 +270,7 @@ class Page(HTMLParser):
 
 
 def page_of(run, path, *args, code=0):
-    """Write a page and parse it."""
+    """Write a page to ``path``. Return it as a ``Page`` and as text."""
     result = run("explain", *args, "--html", path)
     assert (result.code, result.out) == (code, "")
     return Page(path.read_text()), path.read_text()
@@ -279,7 +283,7 @@ def test_the_page_has_each_value_among_the_bytes_and_in_the_tree(kwire, run, tmp
     assert sorted(page.fields) == sorted(page.shown) == list(range(len(rows)))
     for number, row in enumerate(rows):
         pieces = page.shown[number]
-        # The pieces are the bytes of a line, and their characters next to them.
+        # Each line shows its bytes, and then its characters.
         read = "".join(pieces[::2]).replace(" ", "")
         assert read == row["bytes"]
         assert sum(map(len, pieces[1::2])) == row["size"]
@@ -330,7 +334,8 @@ def test_the_tree_shows_the_records_inside_compressed_batches(
     headers = [("h", b"w")] if magic == 2 else []
     rows = [(b"k%d" % n, b"v" * n, 1731000000000 + n, headers) for n in range(3)]
     data = kwire.records.encode_batch(rows, compression="gzip", magic=magic)
-    # Add a batch before the data, because inner record offsets start at their batch.
+    # Put another batch before the data, so that the records must refer to the second
+    # batch.
     page, text = page_of(
         run, tmp_path / "page.html", "--records", (batch(kwire) + data).hex()
     )

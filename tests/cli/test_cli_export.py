@@ -17,7 +17,10 @@ DATA = Path(__file__).parents[1] / "data" / "4.3.1" / "data"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run the command with copies of two real partitions."""
+    """Return a function that runs ``kwire export`` beside copies of two partitions.
+
+    Kafka wrote the partitions.
+    """
     monkeypatch.chdir(tmp_path)
     for name in ("segments-0", "codec-zstd-0"):
         shutil.copytree(DATA / name, tmp_path / "logs" / name)

@@ -222,7 +222,7 @@ def test_files_of_real_brokers_are_good(run, release):
 
 
 def can_all_enter(folder):
-    """Whether a directory and all its parents are accessible to all users."""
+    """Return whether all users may enter a directory and all its parents."""
     return all(
         directory.is_dir() and directory.stat().st_mode & 0o001
         for directory in (folder, *folder.parents)
@@ -231,7 +231,10 @@ def can_all_enter(folder):
 
 @pytest.fixture
 def nobodys():
-    """Directory of a user other than root, because permissions do not affect root."""
+    """New directory and its owner, who is not root.
+
+    File permissions have no effect on root.
+    """
     user = os.geteuid()
     somebody = user or 65534
     # The directory for temporary files may only be accessible to root.

@@ -16,7 +16,7 @@ def broker():
 
 
 def committed(broker, group="etl"):
-    """Return a group's committed offsets."""
+    """Return {(topic, partition): committed offset} for a group."""
     truth = broker.cluster_truth
     names = {topic.topic_id: name for name, topic in truth.topics.items()}
     offsets = truth.groups[group].offsets.items()

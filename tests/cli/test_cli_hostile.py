@@ -17,7 +17,7 @@ from tests.harness.loopback_brokers import Broker
 
 @pytest.fixture
 def cluster():
-    """Broker that also lists another broker, which is not running."""
+    """Running broker, and a second broker that Metadata lists but that does not run."""
     broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack="r1")
     second_broker = SimpleNamespace(node_id=2, host="a..b", port=9092, rack=None)
     broker.cluster = [broker, second_broker]
@@ -93,7 +93,7 @@ def test_a_timeout_is_a_time(run, timeout):
 
 @pytest.mark.parametrize("command", ["decode", "explain"])
 def test_input_that_is_not_kafka_ends_after_some_errors(run, tmp_path, command):
-    """After twenty errors, a million more would not be useful."""
+    """Both commands stop after twenty errors, because more errors have no use."""
     path = tmp_path / "frames"
     path.write_bytes(bytes.fromhex("00000001 00") * 1000)
     done = run(command, "--response", "Heartbeat", "--version", "0", f"@{path}")
@@ -112,7 +112,7 @@ def test_input_without_an_end_is_refused(run, kwire, monkeypatch, command):
 
 
 def test_more_bytes_than_can_be_looked_at_are_refused(run, tmp_path):
-    """The output of a 9 MB input would be too long, with a line per value."""
+    """The input is rejected, because each value would need a line in the output."""
     path = tmp_path / "large"
     path.write_bytes(bytes(9 << 20))
     done = run("explain", "--records", f"@{path}")

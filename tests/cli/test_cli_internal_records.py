@@ -83,7 +83,7 @@ def test_members_of_groups_are_decoded(run):
 
 
 def group_of(protocol_type, subscription):
-    """Return key and value of a group with one member."""
+    """Return the encoded key and value of a group with one member."""
     member = messages.GroupMetadataValue.MemberMetadata(subscription=subscription)
     value = messages.GroupMetadataValue(protocol_type=protocol_type, members=[member])
     key = messages.GroupMetadataKey(group="g")
@@ -154,7 +154,10 @@ def test_read_committed_leaves_aborted_records_out(run):
 
 
 def test_segments_of_one_partition_keep_its_transactions(run, tmp_path):
-    """A newer segment has the transactions that started in an older segment."""
+    """A newer segment needs the transactions that started in an older segment.
+
+    Without them, it would return their aborted records.
+    """
     folder = tmp_path / "transactions-0"
     shutil.copytree(NEWEST / "transactions-0", folder)
     options = "-o", "jsonl", "--isolation-level", "read_committed"

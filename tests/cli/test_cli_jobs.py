@@ -14,7 +14,7 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run a command in an empty directory."""
+    """Return a function that runs a command in an empty directory."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):

@@ -28,7 +28,10 @@ ODD = r"b\x5cxffd"
 
 @pytest.fixture
 def disk(tmp_path):
-    """Three topics of 5 records: a plain name, invalid bytes, and their escape."""
+    """Directory with three topics of 5 records each.
+
+    The names are plain text, bytes that are not UTF-8, and the escape of these bytes.
+    """
     root = Path(os.fsdecode(os.fsencode(tmp_path / "disk") + b"\xfe"))
     write_log(root / "good-0", [rows(0, 5)])
     try:

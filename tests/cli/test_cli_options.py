@@ -67,7 +67,7 @@ OWN_TYPES = {"--version", "-v"}
 
 @pytest.fixture
 def options(kwire):
-    """All options by name: [(command, option)]."""
+    """Options of all commands as {spelling: [(command, option), ...]}."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     context = click.Context(program)
     uses_by_option = defaultdict(list)
@@ -80,7 +80,7 @@ def options(kwire):
 
 
 def describe(name, option):
-    """Return the properties that must be equal in all commands with the option."""
+    """Return the properties of an option that must be equal in all commands."""
     facts = {
         "names": (sorted(option.opts), sorted(option.secondary_opts)),
         "is repeatable": option.multiple,

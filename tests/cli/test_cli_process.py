@@ -40,14 +40,17 @@ def environment(request):
 
 
 def start(args, environment, **options):
-    """Start the program. Its output streams are captured by default."""
+    """Start the program, and return its process. By default, its output is captured."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     command = [*PROGRAM, *map(str, args)]
     return subprocess.Popen(command, env=environment, **options)
 
 
 def in_terminal(args, environment, columns=80, output=None):
-    """Run the program with stderr, and by default stdout, in a terminal."""
+    """Run the program with stderr in a terminal.
+
+    ``output`` is the file for stdout. By default, stdout is in the terminal as well.
+    """
     parent, child = pty.openpty()
     os.set_blocking(parent, False)
     import fcntl
@@ -77,7 +80,7 @@ def in_terminal(args, environment, columns=80, output=None):
 
 
 def visible(text):
-    """Remove control sequences that a terminal does not print."""
+    """Remove the control sequences, which a terminal does not display."""
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r\n", "\n")
 
 
@@ -254,7 +257,7 @@ def peak(args, environment):
 @pytest.mark.gate
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
-    """A log with 40 MB of values needs no more memory than one with 20 MB."""
+    """The peak memory does not grow if a log has 40 MB instead of 20 MB of values."""
     row = b"k", bytes(range(256)) * 4096
     sizes = []
     for count in (20, 40):
@@ -275,7 +278,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
     "form", [["-f", r"%k\n"], ["-o", "jsonl"], ["-o", "csv"], ["-o", "table"]]
 )
 def test_output_is_written_by_chunk(environment, tmp_path, form, unbuffered):
-    """Also with PYTHONUNBUFFERED, records share writes, because a write is a packet."""
+    """Records share a write, because each write to the socket is a packet.
+
+    PYTHONUNBUFFERED does not change this.
+    """
     write_log(tmp_path / "orders-0", [rows(n, 100) for n in range(0, 5000, 100)])
     if unbuffered:
         environment |= {"PYTHONUNBUFFERED": "1"}

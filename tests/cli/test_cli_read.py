@@ -21,7 +21,10 @@ COUNTS = {0: 5, 1: 3, 2: 0, 3: 1}
 
 @pytest.fixture(scope="module")
 def producer():
-    """Producer whose mock cluster runs as long as its handle exists."""
+    """Producer whose mock cluster contains the records of ``COUNTS``.
+
+    The cluster runs as long as the producer exists.
+    """
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     for partition, count in COUNTS.items():
         for number in range(count):
@@ -46,7 +49,7 @@ def address(producer):
 
 
 def places(ran):
-    """Return partition and offset from all rows, sorted."""
+    """Return the sorted (partition, offset) pairs of all rows."""
     assert ran.code == 0, ran.err
     return sorted((row["partition"], row["offset"]) for row in ran.rows)
 
@@ -81,8 +84,7 @@ def test_all_records_come_by_default(run, address):
         (["--key", "key 1"], [(0, 1), (0, 3), (1, 1)]),
         (["--isolation-level", "read_committed"], ALL),
         (["--from", "4", "--on-data-loss", "latest"], [(0, 4)]),
-        # The mock cluster does not support lookups by time. It returns the log end
-        # offset.
+        # The mock cluster responds to lookups by time with the log end offset.
         (["--to", "1h"], ALL),
         (["--to", "2026-01-01T00:00:00Z"], ALL),
     ],
@@ -121,7 +123,7 @@ def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
 
 
 def start(address, *args, stdout=subprocess.PIPE):
-    """Start ``kwire read`` as a process."""
+    """Start ``kwire read`` as a process, and return the process."""
     return subprocess.Popen(
         [*PROGRAM, "read", address, *args],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
@@ -175,7 +177,8 @@ def test_failed_columns_are_empty_or_incomplete(address, form):
     with start(address, "orders", "-p", "9", "-o", form) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, b"") and err.count(b"\n") == 1
-    # Partition 1 ends at offset 3, which is data loss. Partition 0 has offset 4.
+    # Partition 1 ends at offset 3, so that offset 4 is a data loss. Partition 0 has a
+    # record at offset 4.
     args = "orders", "--from", "4", "-p", "0", "-p", "1", "-o", form
     with start(address, *args) as process:
         out, _ = process.communicate(timeout=60)
@@ -235,7 +238,7 @@ def test_a_file_of_a_reading_that_failed_does_not_appear(run, address, tmp_path)
 
 
 def follow(address, *options, topic="orders", **streams):
-    """Start ``kwire read`` with ``--follow``."""
+    """Start ``kwire read --follow`` as a process, and return the process."""
     return subprocess.Popen(
         [*PROGRAM, "read", address, topic, "--follow", *options],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
@@ -334,7 +337,10 @@ def test_a_full_disk_under_stdout_is_named(address, form):
 
 @pytest.fixture(scope="module")
 def exact(producer):
-    """Topic with all kinds of keys, values and headers, and its records."""
+    """Records with all kinds of keys, values and headers in the topic "exact".
+
+    A record is (timestamp in ms, key, value, headers).
+    """
     contents = [b"", b"a", None, b"\xff\x00", '"ü"\n'.encode(), b"x" * 5000]
     headers = [[], [("h", b"x")], [("h", b"\xff"), ("h", b""), ("ü", None)]]
     rows = []

@@ -105,7 +105,7 @@ FETCH_CELLS = [
 
 
 def cell(value):
-    """Return the test id of a cell."""
+    """Return the test id of a parameter. Only texts and numbers are part of it."""
     return str(value) if isinstance(value, (str, int)) else None
 
 
@@ -113,7 +113,10 @@ def cell(value):
     ("stage", "version", "sent", "action", "stored"), PRODUCE_CELLS, ids=cell
 )
 def test_produce_cell(kip87, stage, version, sent, action, stored):
-    """The broker stores, converts or rejects the message, and detects deletes."""
+    """The broker stores, converts or rejects the message as the table says.
+
+    It also detects whether the stored message is a delete.
+    """
     kind, is_delete = stored
     outcome = kip87.STAGES[stage].on_produce(version, make_message(kip87, sent))
     expected = None if kind is None else make_message(kip87, kind)
@@ -162,7 +165,10 @@ def test_every_cell_is_tested(kip87):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_messages_stored_before_the_stage_keep_their_rule(kip87, name):
-    """In magic 0 and 1, the null value still decides, despite "flag only"."""
+    """A message that was stored before has magic 0 or 1.
+
+    Its null value decides whether it is a delete, even in the stage "flag only".
+    """
     stage = kip87.STAGES[name]
     for magic in (0, 1):
         assert stage.is_delete(kip87.Message(value=None, magic=magic))
@@ -174,7 +180,10 @@ def test_messages_stored_before_the_stage_keep_their_rule(kip87, name):
 @pytest.mark.parametrize("name", STAGES)
 @pytest.mark.parametrize("version", [0, 1])
 def test_fetch_below_2_gets_magic_0(kip87, name, version):
-    """A broker has the same behavior if it stores magic 1."""
+    """An old consumer gets magic 0, even if the broker stores a newer magic.
+
+    The conversion removes the timestamp, which the report counts.
+    """
     outcome = kip87.STAGES[name].on_fetch(version, make_message(kip87, "old null"))
     assert outcome.message == kip87.Message(3, -1, b"k", None, magic=0)
     assert (outcome.action, outcome.report.timestamps) == ("down", 1)
@@ -182,9 +191,9 @@ def test_fetch_below_2_gets_magic_0(kip87, name, version):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_message_with_a_wrong_magic_is_rejected(kwire, kip87, name):
-    """If a message has a wrong version, it is rejected.
+    """A request is rejected if its messages do not have the magic of its version.
 
-    Versions above 3 are unknown.
+    Versions above 3 are unknown, and raise ``UnsupportedVersion``.
     """
     stage = kip87.STAGES[name]
     for version, kind in ((0, "plain"), (2, "tombstone"), (3, "old value")):
@@ -199,7 +208,10 @@ def test_message_with_a_wrong_magic_is_rejected(kwire, kip87, name):
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_stage_magic_1_serves_no_magic_2_to_old_consumers(kwire, kip87, version):
-    """The log should not contain magic 2, but old consumers must never receive it."""
+    """In this stage, the log should not contain magic 2.
+
+    A new consumer gets such a message unchanged. For an old consumer, it is an error.
+    """
     stage, message = kip87.STAGES["magic 1"], make_message(kip87, "plain")
     if version == 3:
         assert stage.on_fetch(version, message).message == message
@@ -286,7 +298,7 @@ def test_null_without_the_bit_comes_back_to_life(kip87):
 
 
 class Broker:
-    """Broker in one stage, with one partition, that supports the draft."""
+    """Broker that supports the draft in one stage, with a log for one partition."""
 
     def __init__(self, kwire, kip87, requests, stage):
         self.encode = kwire.messages.framing.encode_response
@@ -294,9 +306,9 @@ class Broker:
         self.log = []
 
     def answer(self, frame):
-        """Respond to one request.
+        """Return the response to one request.
 
-        If the request is not supported, the connection is closed.
+        An unsupported request raises an error, which closes the connection.
         """
         header, request = self.requests.decode_request(frame)
         act = self.produce if request.api_key == 0 else self.fetch
@@ -350,7 +362,8 @@ class Client:
     def ask(self, request, version, cls):
         """Send a request over a new connection.
 
-        If the connection is closed, it is an error.
+        Return the first topic of the response. Raise ``RemoteProtocolError`` if the
+        broker closes the connection.
         """
         data = self.kwire.messages.framing.encode_request(request, version, 9)
         frame = ask(self.kwire, self.address, data)
@@ -361,7 +374,7 @@ class Client:
         return response.responses[0]
 
     def produce(self, version, *messages, acks=1):
-        """Send messages, and return the error code."""
+        """Send messages with a Produce version, and return the error code."""
         cls = self.requests.ProduceRequest
         rows = [cls.PartitionProduceData(index=0, records=self.kip87.encode(messages))]
         topics = [cls.TopicProduceData(name="t", partition_data=rows)]
@@ -381,7 +394,7 @@ class Client:
 
 
 def kinds_of(messages):
-    """Return the kinds of messages."""
+    """Return the name in ``KINDS`` for each message."""
     names = {
         (kind["magic"], kind.get("attributes", 0), kind["value"]): name
         for name, kind in KINDS.items()
@@ -420,7 +433,10 @@ def test_client_and_broker_speak_the_draft(kwire, kip87, requests, name):
 
 
 def todays_broker(kwire):
-    """Decode requests as Kafka's own, without responding to them."""
+    """Return a server that decodes requests as Kafka's own.
+
+    It fails if the request of a draft can be decoded.
+    """
 
     def answer(frame):
         header, _ = kwire.messages.framing.decode_request(frame)

@@ -54,7 +54,7 @@ def test_provenance_reports_that_it_was_never_released(kip87):
 
 
 def test_tombstone_has_the_bytes_of_the_draft(kip87):
-    """Encoded and decoded, with a value that a null could not preserve."""
+    """A tombstone with a value is encoded and decoded without a loss."""
     message = kip87.Message(0, 1000, b"k", b"v", magic=2, attributes=0x10)
     assert kip87.encode([message]) == TOMBSTONE
     assert kip87.decode(TOMBSTONE) == (message,)
@@ -77,7 +77,7 @@ def test_messages_round_trip(messages):
 
 @pytest.mark.parametrize("view", [bytearray, memoryview])
 def test_any_contiguous_bytes_are_read(kip87, view):
-    """If a buffer is not contiguous, it is rejected."""
+    """All buffer types are accepted. A buffer that is not contiguous is rejected."""
     assert kip87.decode(view(TOMBSTONE)) == kip87.decode(TOMBSTONE)
     with pytest.raises(TypeError):
         kip87.decode(memoryview(TOMBSTONE)[::2])
@@ -115,7 +115,7 @@ def test_null_value_with_a_key_decides_in_kafkas_magic_2(kip87, attributes):
 
 @pytest.mark.parametrize("bit", [0x20, 0x40, 0x80])
 def test_bit_is_a_parameter(kip87, bit):
-    """All unused bits are possible, because the document does not specify the bit."""
+    """Any unused bit can be the tombstone bit, because the document specifies none."""
     assert kip87.is_tombstone(2, bit, b"v", tombstone_bit=bit)
     assert not kip87.is_tombstone(2, 0x10, b"v", tombstone_bit=bit)
     message = kip87.Message(value=b"v", attributes=bit)
@@ -176,7 +176,7 @@ def test_down_conversion_reports_what_it_loses(
 
 
 def test_down_to_magic_0_loses_the_timestamps(kip87):
-    """All conversions to magic 0 lose it. If a timestamp is -1, nothing is lost."""
+    """Magic 0 has no timestamps. The report counts all that are not -1."""
     messages = [
         kip87.Message(0, 1000, b"k", b"v", magic=1, attributes=0x08),
         kip87.Message(1, -1, b"k", b"v", magic=2),
@@ -208,7 +208,7 @@ def test_conversion_rejects_compressed_messages(kwire, kip87):
 
 @given(st.lists(MESSAGES.filter(lambda message: message.magic == 1), max_size=4))
 def test_up_and_down_again_loses_nothing(messages):
-    """Only bits without a meaning in magic 1 are lost."""
+    """Keys and values are kept. Only attribute bits that magic 1 lacks are lost."""
     up_converted, report = answer_draft.up_convert(messages)
     assert report.is_lossless
     assert [
@@ -280,14 +280,14 @@ def test_damaged_message_reports_no_dialect(kwire, kip87):
 
 
 def rows_of(messages):
-    """Return the fields that ``kwire.records`` has as well."""
+    """Return the fields that both the draft's messages and ``kwire.records`` have."""
     return [(row.offset, row.timestamp, row.key, row.value) for row in messages]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4"])
 def test_older_messages_are_those_of_records(kwire, kip87, magic, compression):
-    """Both codecs decode messages from the other codec, compressed or not."""
+    """Each codec decodes the messages of the other, compressed or not."""
     rows = [
         kip87.Message(offset, 1000 + offset if magic else -1, key, value, magic)
         for offset, key, value in ((3, b"k", b"v"), (4, None, b""), (9, b"", None))
@@ -348,19 +348,22 @@ def test_log_append_time_of_the_whole_is_that_of_each(kip87):
 
 
 def repaired(data):
-    """Recompute the size and the checksum of a single message."""
+    """Return a single message with its size and its checksum recomputed."""
     body = data[16:]
     return data[:8] + struct.pack(">iI", len(body) + 4, zlib.crc32(body)) + body
 
 
 def wrapper(kip87, value, offset=0, magic=2, codec=1):
-    """Return a message with a compression codec and any value."""
+    """Return a message that declares a compression codec and has any value."""
     data = kip87.encode([kip87.Message(offset, 1, None, value, magic)])
     return repaired(data[:17] + bytes([codec]) + data[18:])
 
 
 def test_outer_offset_0_counts_from_0(kip87):
-    """Such messages exist, because some old producers sent them."""
+    """If the wrapper has offset 0, the offsets of its messages start at 0.
+
+    Some old producers sent such wrappers.
+    """
     data = kip87.encode(three(kip87), compression="gzip")
     messages = kip87.decode(bytes(8) + data[8:])
     assert [row.offset for row in messages] == [0, 2, 3]
@@ -429,7 +432,7 @@ def test_limits_hold_for_compressed_messages(kwire, kip87):
     ],
 )
 def test_bad_values_are_named(kwire, kip87, fields, path):
-    """The path contains the index of the message."""
+    """The path of the error contains the index of the invalid message."""
     rows = [kip87.Message(), kip87.Message(**fields)]
     with pytest.raises(kwire.EncodeError) as caught:
         kip87.encode(rows)
@@ -472,7 +475,7 @@ def test_compressed_messages_have_limits_of_their_format(kwire, kip87):
 
 @pytest.fixture
 def seeds(kip87):
-    """Sets of plain and compressed messages of all three magics."""
+    """Encoded messages of all three magics, plain and with each codec."""
     older = [row._replace(magic=1, attributes=0) for row in three(kip87)]
     return [
         kip87.encode([*three(kip87), *older, older[0]._replace(magic=0)]),
@@ -481,7 +484,7 @@ def seeds(kip87):
 
 
 def test_truncated_prefix_returns_the_complete_messages(kip87, seeds):
-    """If a fetch truncates its last message, all messages before are valid."""
+    """The complete messages before a truncated message are returned."""
     for data in seeds:
         whole = kip87.decode(data)
         for end in range(len(data)):
@@ -491,7 +494,11 @@ def test_truncated_prefix_returns_the_complete_messages(kip87, seeds):
 
 
 def test_changed_byte_is_detected_or_changes_an_offset(kwire, kip87, seeds):
-    """The checksum includes all fields except offset and size, which is checked."""
+    """Changing a byte raises an error, or only changes an offset.
+
+    The checksum covers all fields except the offset and the size. A wrong size is
+    detected.
+    """
     for data in seeds:
         whole = [row[1:] for row in kip87.decode(data)]
         for position, new in itertools.product(
@@ -530,7 +537,7 @@ def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc)
 
 
 def test_hostile_lengths_are_errors_with_their_position(kwire, kip87):
-    """The error position is the length's first byte, or the message end."""
+    """The position in the error is the first byte of the length, or the message end."""
     cases = {
         (26, b"\xff\xff\xff\xfe"): (kwire.InvalidLength, 26),
         (26, b"\x80\0\0\0"): (kwire.InvalidLength, 26),

@@ -33,7 +33,7 @@ def kip951(kwire):
 
 @pytest.fixture
 def texts(kwire):
-    """Both schemas in their proposed form."""
+    """Texts of the proposed schemas: {"fetch": text, "produce": text}."""
     documents = importlib.import_module(f"{kwire.__name__}.drafts.documents")
     return {
         name: documents.schema_text(f"kip951_{name}_response")
@@ -42,7 +42,10 @@ def texts(kwire):
 
 
 def fetch(cls, host="h", rack=None, port=9092, **partition):
-    """Return a Fetch 15 response: leader 2 of the only partition, in epoch 5."""
+    """Return a Fetch 15 response. Leader 2 of its only partition has epoch 5.
+
+    ``host``, ``rack`` and ``port`` are the address of the leader.
+    """
     broker = cls.BrokerInfo(leader_host=host, leader_port=port, leader_rack=rack)
     fields = {
         "partition_index": 1,
@@ -72,7 +75,7 @@ def produce(cls, **partition):
 
 
 def schema_error(kwire, text):
-    """Load an invalid schema, and return its error."""
+    """Load an invalid schema, and return the ``SchemaError``."""
     with pytest.raises(kwire.SchemaError) as caught:
         kwire.messages.message_class(text)
     return caught.value
@@ -173,7 +176,7 @@ def test_produce_has_the_bytes_of_its_tags(kwire, kip951):
 
 
 def change(kip951, topic, *address):
-    """Return the leader change that both responses above contain."""
+    """Return the leader change that ``fetch`` and ``produce`` responses contain."""
     return (kip951.LeaderChange(topic, 1, 6, 2, 5, *address),)
 
 
@@ -254,7 +257,7 @@ def test_other_messages_have_no_leaders(kwire, kip951):
 
 
 def read_as_kafka(kwire, kip951, data):
-    """Decode bytes as Kafka's Fetch 15, and look for leader changes."""
+    """Decode bytes as Kafka's Fetch 15, and return its leader changes."""
     response = kwire.decode(kwire.messages.FetchResponse, data, 15)
     return kip951.leader_changes(response)
 
@@ -286,7 +289,10 @@ def test_tag_2_never_passes_for_a_snapshot(kwire, kip951, port):
 
 
 def test_snapshot_never_passes_for_tag_2(kwire, kip951):
-    """The first byte of the offset would be a host without a length: null."""
+    """Decoding a snapshot id as the draft's tag 2 is an error.
+
+    The first byte of its offset is the length of the host, which must not be null.
+    """
     cls = kwire.messages.FetchResponse
     for offset, epoch in ((0, 0), (1, 5), (2**32, 2**31 - 1), (2**56 - 1, 3)):
         snapshot = cls.SnapshotId(end_offset=offset, epoch=epoch)
@@ -342,7 +348,10 @@ def test_every_prefix_of_the_draft_is_refused(kwire, kip951, name):
 
 
 def follower(kwire, responses):
-    """Respond to Fetch and Produce with these responses, in the draft's versions."""
+    """Return a function that responds to Fetch 15 and Produce 9.
+
+    ``responses`` contains the response for each API key.
+    """
 
     def answer(frame):
         header, request = kwire.messages.framing.decode_request(frame)
@@ -357,7 +366,7 @@ def follower(kwire, responses):
 
 
 def leaders_from(kwire, kip951, address, cls):
-    """Send a request, decode its response as ``cls``, return the leaders."""
+    """Send a request, and decode its response as ``cls``. Return the leader changes."""
     version, name = {0: (9, "ProduceRequest"), 1: (15, "FetchRequest")}[cls.api_key]
     request = getattr(kwire.messages, name)()
     frame = ask(

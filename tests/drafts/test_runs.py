@@ -28,7 +28,7 @@ def part_of(kwire, name):
 
 
 def run(kwire, number):
-    """Run a document on one engine, and return it and its results."""
+    """Run a document on one engine, and return the document and its results."""
     document = part_of(kwire, "runs").find_document(number)
     return document, part_of(kwire, "runs.requirement").run_document(document)
 
@@ -55,7 +55,10 @@ def test_report_fits_one_screen(kwire, number):
 
 
 def test_closed_connection_contradicts_documents_000_and_001(kwire, monkeypatch):
-    """Both documents are intended to replace a closed connection."""
+    """The documents propose an empty response instead of a closed connection.
+
+    If connections are closed, four requirements of each document are not met.
+    """
     answerer = part_of(kwire, "exchange").Answerer
     answer = answerer.answer
 
@@ -104,7 +107,7 @@ def test_leader_without_an_address_contradicts_document_002(kwire, monkeypatch):
 
 
 def test_time_without_service_is_measured(kwire, monkeypatch):
-    """If a client needs 50 ms to decode a leader, this time is without service."""
+    """A client that needs 50 ms to decode a leader is without service for this time."""
     runs = part_of(kwire, "runs.kip951_leader_endpoints")
     changes_of = runs.leader_changes
 
@@ -185,7 +188,7 @@ def test_other_names_are_errors_with_the_choices(kwire, name, words):
 
 
 def test_failure_of_a_loopback_broker_is_raised(kwire):
-    """The client sees a closed connection, and the block raises the reason."""
+    """The client sees a closed connection. The ``with`` block raises the error."""
     loopback = part_of(kwire, "runs.loopback")
 
     def fail(frame):
@@ -239,7 +242,7 @@ def test_index_of_the_docs_has_the_measured_time_without_service():
 
 
 def command(*arguments):
-    """Run ``kwire drafts``, and return its exit code and its output."""
+    """Run ``kwire drafts`` in this process. Return its exit code and its output."""
     from kwire.cli.main import program
 
     result = CliRunner().invoke(program, ["drafts", *arguments])
@@ -247,7 +250,7 @@ def command(*arguments):
 
 
 def module(*arguments):
-    """Run ``python -m kwire.drafts``, and return its exit code and its output."""
+    """Run ``python -m kwire.drafts``. Return its exit code and its output."""
     done = subprocess.run(
         [sys.executable, "-m", "kwire.drafts", *arguments],
         capture_output=True,

@@ -97,7 +97,7 @@ def test_versions_excluded_by_the_view_apply_to_all_brokers(kwire):
 
 
 def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
-    """One broker's ranges are the common ranges. Without a broker, there are none."""
+    """One broker's ranges are common. Without a broker, the view has no ranges."""
     assert ranges_as_text(cluster(kwire, B1=B1)) == {0: "0-3", 1: "2-3"}
     nobody = cluster(kwire)
     assert nobody.ranges() == {} and nobody.usable(1) == ()
