@@ -32,12 +32,12 @@ from tests.harness.sweeps import sweep
 
 @pytest.fixture(autouse=True)
 def few_bytes(monkeypatch):
-    """Use columns even for small chunks, for which rows are normally faster."""
+    """Decode small chunks as columns, which the command normally decodes as rows."""
     monkeypatch.setattr("kwire.cli.commands.read._FEW_BYTES", 0)
 
 
 def make_rows(first, count):
-    """Return rows with null, empty and other keys, values and headers."""
+    """Return rows with headers. Keys and values are null, empty, text or bytes."""
     keys = [b"a", None, b"", b"\xff\x00"]
     headers = [(), (("h", b"x"), ("h", None)), (("ü", b""),)]
     return [
@@ -53,14 +53,20 @@ def make_rows(first, count):
 
 
 def make_chunk(topic, partition, data, start=0, end=None, next_offset=1 << 40):
-    """Return a chunk as a scan creates it from a response."""
+    """Return a chunk as a scan creates it from a Fetch response.
+
+    Only records from ``start`` up to ``end`` belong to the chunk.
+    """
     fetched = Fetched(topic, partition, data, start, end, next_offset, 1 << 40, None)
     options = DecodingOptions(COLUMNS, "ms", False, DEFAULT, True, "strict")
     return Chunk(fetched, options)
 
 
 def make_chunks():
-    """Return chunks with all features that affect the columns."""
+    """Yield chunks with all features that affect the columns.
+
+    They include old formats, compression, LogAppendTime, and invalid header names.
+    """
     old = [row.replace(headers=()) for row in make_rows(0, 6)]
     none = [row.replace(timestamp=-1) for row in old]
     yield make_chunk("orders", 0, encode_batch(make_rows(0, 50), compression="gzip"))
@@ -68,7 +74,7 @@ def make_chunks():
     yield make_chunk("orders", 1, encode_batch(none, magic=0))
     data = encode_batch(make_rows(6, 9), log_append_time=1_700_000_000_123)
     yield make_chunk("other", 0, data + encode_batch(make_rows(15, 5)), 8, 12, 12)
-    # Header name that is not UTF-8.
+    # The header name is not UTF-8.
     broken = encode_batch([Record(offset=0, key=b"a", headers=(("hhhh", b"x"),))])
     position = broken.index(b"hhhh")
     yield make_chunk(
@@ -79,19 +85,22 @@ def make_chunks():
 
 
 def repair_crc(batch):
-    """Recompute a magic 2 batch's checksum."""
+    """Return a magic 2 batch with its checksum recomputed."""
     return batch[:17] + crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
 
 
 class RowsAlone:
-    """Writer that does not support columns."""
+    """Writer without the methods for columns, so that the command writes row by row."""
 
     def __init__(self, groups):
         self.write = groups.write
 
 
 def write_file(form, headers, chunks, limit=None, key=None, *, by_row):
-    """Write the chunks by row or by column; return the table of the file."""
+    """Write chunks to a file by row or by column, and return the table in the file.
+
+    ``limit`` is the maximum number of records, and ``key`` selects records.
+    """
     file = io.BytesIO()
     groups = RecordGroups(pyarrow, file, form, headers, False, RowMaker("text", False))
     with Progress(None, wanted=False) as progress:
@@ -103,7 +112,7 @@ def write_file(form, headers, chunks, limit=None, key=None, *, by_row):
 
 
 def read_file(form, file):
-    """Read a file's table."""
+    """Return the table in a Parquet or Arrow file."""
     source = pyarrow.BufferReader(file.getvalue())
     if form == "parquet":
         return pyarrow.parquet.read_table(source)
@@ -140,7 +149,7 @@ def test_small_chunks_come_as_rows_among_columns(monkeypatch):
 
 
 def test_no_object_is_made_for_a_record(monkeypatch):
-    """Objects are only created if a chunk cannot be decoded completely."""
+    """If a chunk can be decoded as columns, no object is created for its records."""
 
     def refuse(*args, **options):
         raise AssertionError("row by row")
@@ -165,7 +174,10 @@ def test_damage_counts_once_it_is_reached(limit):
 
 @pytest.mark.parametrize("by_row", [True, False], ids=["rows", "columns"])
 def test_groups_are_bounded_and_few(by_row, monkeypatch):
-    """The size does not depend on the chunks. In Arrow files, a group is a batch."""
+    """The size of row groups is limited, and does not depend on the chunks.
+
+    In an Arrow file, each group is a record batch.
+    """
     monkeypatch.setattr("kwire.cli.output.parquet._GROUP_ROWS", 100)
     chunks = [
         make_chunk("ab"[n % 2], 0, encode_batch(make_rows(0, count)))
@@ -186,12 +198,12 @@ def test_groups_are_bounded_and_few(by_row, monkeypatch):
 
 
 class Interrupted(io.BytesIO):
-    """File in which the n-th write is interrupted by Ctrl-C."""
+    """File that receives Ctrl-C during a write. ``left`` counts the writes up to it."""
 
     left = 0
 
     def write(self, data):
-        """Write the data, and raise KeyboardInterrupt if it is the n-th write."""
+        """Write the data. Before that, raise SIGINT if this write is the chosen one."""
         self.left -= 1
         if self.left == 0:
             signal.raise_signal(signal.SIGINT)

@@ -75,12 +75,12 @@ PATTERN = r"%t %p %o %T %k %v %s %h %K %S %R%% %%d\n"
 
 
 def make_plain_run(records, topic=TOPIC):
-    """Return a run of records, as in a topic with user data."""
+    """Return a run of records with the properties of a topic with user data."""
     return RecordRun(topic, 3, 1, False, records, 100)
 
 
 def write(open_writer, run):
-    """Return the bytes that a pipe receives."""
+    """Write a run, and return the bytes that a pipe receives."""
     file = io.BytesIO()
     output = Output(io.TextIOWrapper(file, "utf-8", newline="\n"))
     open_writer(output).write(run)
@@ -89,7 +89,10 @@ def write(open_writer, run):
 
 
 def name_field(name, data, byte_format):
-    """Return the field for one key or value."""
+    """Return the JSON field of one key or value as {name: content}.
+
+    If the content is not text, its encoding is part of the name.
+    """
     cell = make_cell(data, byte_format)
     suffix = "" if cell.encoding in ("", "text") else f"_{cell.encoding}"
     return {f"{name}{suffix}": cell.content}
@@ -148,7 +151,7 @@ def test_json_lines_are_the_fields_of_each_record(records, byte_format, headers)
 
 
 def show(data, byte_format):
-    """Return the output of kcat's placeholders for a key or value. Null is empty."""
+    """Return the bytes that kcat prints for a key or value. Null is empty."""
     if data is None or byte_format == "text":
         return data or b""
     return str(make_cell(data, byte_format).content).encode()
@@ -193,7 +196,10 @@ def test_a_pattern_without_fields_is_printed_for_each_record(pattern):
 
 
 def make_runs(counts, **options):
-    """Return the runs of consecutive batches with these record counts."""
+    """Yield a run for each of several consecutive batches.
+
+    ``counts`` contains the number of records in each batch.
+    """
     first = 0
     for count in counts:
         rows = [
@@ -205,7 +211,7 @@ def make_runs(counts, **options):
 
 
 def offsets_of(runs):
-    """Return the runs' offsets, and how many records the runs contain."""
+    """Return the offsets of all records in runs, and the record count of each run."""
     runs = list(runs)
     offsets = [record.offset for run in runs for record in run.records]
     return offsets, [len(run.records) for run in runs]
@@ -228,7 +234,7 @@ def test_compressed_batches_are_joined_by_their_decompressed_size():
 
 
 def test_runs_of_different_batches_are_not_joined():
-    """The timestamp type is printed, and control records are decoded."""
+    """Joined runs have the same topic, partition, timestamp type and control flag."""
     run = make_plain_run([Record(offset=0)])
     other_runs = [run._replace(timestamp_type=0), run._replace(is_control=True)]
     other_runs += [run._replace(partition=4), run._replace(topic="other")]

@@ -10,7 +10,7 @@ from tests.cli.test_cli_process import SOURCE, in_terminal, visible
 
 
 def cells(ran):
-    """Split the lines of a table into words, without the header."""
+    """Return the words of each line in a printed table, without the header line."""
     return [line.split() for line in ran.out.splitlines()[1:]]
 
 

@@ -67,7 +67,7 @@ def _alarm():
 
 
 def put(path, kind):
-    """Create something at a path that is not a regular file."""
+    """Create a FIFO, a socket, a directory or a link at a path, as ``kind`` says."""
     path.parent.mkdir(exist_ok=True)
     if kind == "FIFO":
         os.mkfifo(path)
@@ -88,7 +88,7 @@ def put(path, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_commands_skip_paths_that_are_not_regular_files(run, orders, tmp_path, kind):
-    """All other records are printed, and stderr lists the skipped paths."""
+    """The commands print all other records, and list the skipped paths on stderr."""
     paths = [orders / name for name in PLACES]
     for path in paths:
         put(path, kind)
@@ -160,7 +160,10 @@ def test_offsets_and_audit_skip_paths_that_are_not_regular_files(run, orders, tm
 def test_no_file_is_opened_that_became_something_else(
     orders, tmp_path, monkeypatch, is_late
 ):
-    """A FIFO replaces a file after the check, before the file is opened."""
+    """A FIFO replaces the segment after the check or before it.
+
+    In both cases, the segment counts as missing, and the FIFO is not opened.
+    """
     path = orders / "orders-0" / f"{10:020}.log"
     partition = log.LogDirectory(orders)["orders", 0]
     path.unlink()

@@ -19,7 +19,10 @@ TOPIC = "company.payments.europe." + "v1-" * 12
 
 @pytest.fixture
 def table(kwire, run, monkeypatch):
-    """Run a command in a terminal with a number of columns. None is a pipe."""
+    """Function that runs a command, and returns the printed lines.
+
+    Its first parameter is the width of the terminal. None means a pipe.
+    """
     module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     original_init = module.Output.__init__
 
@@ -35,7 +38,7 @@ def table(kwire, run, monkeypatch):
 
 
 def write_commit(folder, group, topic):
-    """Write a group's commit."""
+    """Write a log with one offset commit of a group. Return the path of the segment."""
     key = messages.OffsetCommitKey(group=group, topic=topic, partition=7)
     value = messages.OffsetCommitValue(
         offset=123456, metadata="m", commit_timestamp=START

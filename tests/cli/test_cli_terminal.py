@@ -53,7 +53,10 @@ def hostile(tmp_path_factory):
 
 @pytest.fixture
 def read_screen(hostile, monkeypatch, tmp_path):
-    """Run a command in a terminal; return exit code and visible output."""
+    """Function that runs a command in a terminal.
+
+    Returns the exit code and the text without the control sequences of kwire.
+    """
     monkeypatch.chdir(hostile)
 
     def run(*args):
@@ -65,7 +68,10 @@ def read_screen(hostile, monkeypatch, tmp_path):
 
 
 def check_text(text):
-    """Remove the control sequences of kwire, and check the rest."""
+    """Remove the control sequences of kwire, and return the other text.
+
+    Fail if it contains control characters or a forged line.
+    """
     plain = OUR_OWN.sub("", text)
     wrong = {c for c in plain if not c.isprintable() and c not in "\n\t"}
     assert not wrong, f"{sorted(map(hex, map(ord, wrong)))} in {plain!r}"
@@ -231,7 +237,7 @@ def test_output_of_libraries_is_escaped():
 
 
 def under_terminal(command):
-    """Run any program in a terminal. Return its output."""
+    """Run any program with its output in a terminal, and return the output."""
     import pty
 
     parent, child = pty.openpty()
@@ -272,7 +278,7 @@ STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 
 def writes_itself(node):
-    """Whether code bypasses ``terminal.py``."""
+    """Return whether code writes to a stream without ``terminal.py``."""
     match node:
         case ast.Call(func=ast.Name(id="print")):
             return True

@@ -11,7 +11,7 @@ from tests.cli.hostile_inputs import NAME
 
 
 def names(broker):
-    """Return the topics of the broker with their partition counts."""
+    """Return {topic name: partition count} for the broker."""
     topics = broker.cluster_truth.topics
     return {name: len(topic.logs) for name, topic in topics.items()}
 

@@ -12,7 +12,10 @@ from confluent_kafka import Producer
 
 @pytest.fixture(scope="module")
 def address():
-    """Three brokers, two topics of four partitions. "orders" has two records."""
+    """Address of one of three brokers with two topics of four partitions.
+
+    Partition 1 of "orders" has two records.
+    """
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     for partition in (1, 1):
         handle.produce("orders", b"value", partition=partition)

@@ -28,7 +28,10 @@ USERS = {"ann": "secret"}
 
 @pytest.fixture
 def start():
-    """Function that starts brokers that list one another. The test stops them."""
+    """Function that starts a broker for each version table, and returns the brokers.
+
+    The brokers list one another in Metadata. They are stopped after the test.
+    """
     running = []
 
     def start(*tables, **options):
@@ -58,7 +61,7 @@ def of(release, listener="broker"):
 
 
 def columns(text):
-    """Split the API table into cells by API name."""
+    """Return {API name: other cells} from the printed table of APIs."""
     lines = text.split("\n\n")[1].splitlines()
     rows = [re.split(" {2,}", line) for line in lines]
     return {name: cells for name, *cells in rows}
@@ -110,7 +113,10 @@ def test_offered_but_unsupported_versions_have_a_note(run, start):
 
 
 def test_odd_rows_have_a_note(run, start):
-    """Unknown keys, empty intersections and invalid ranges are not usable."""
+    """Versions that kwire cannot use have a note that says why.
+
+    Covers unknown APIs, empty intersections and invalid ranges.
+    """
     (broker,) = start(
         ApiVersionTable(
             {3: (0, 12), 18: (0, 4), 1: (99, 100), 19: (5, 3), 777: (0, 2), 20: (-3, 2)}
@@ -172,7 +178,10 @@ def test_json_lines(run, start):
 
 
 def test_compat_is_the_text_of_kafkas_tool(run, start):
-    """Covers known, older, newer, unknown and missing APIs."""
+    """The output is that of Kafka's ``kafka-broker-api-versions``.
+
+    Covers known, older, newer, unknown and missing APIs.
+    """
     (broker,) = start(
         ApiVersionTable(
             {18: (0, 3), 3: (0, 12), 0: (0, 1), 1: (0, 2), 9: (99, 99), 777: (0, 2)}
@@ -310,7 +319,10 @@ def test_password_is_read_from_the_environment(run, start, monkeypatch, mechanis
 
 
 def test_no_option_takes_a_password(run):
-    """Other users of a machine can read command lines."""
+    """The command only accepts a file with the password.
+
+    Other users of the machine could read a password in the command line.
+    """
     text = run("versions", "--help").out
     assert "--password-file" in text
     assert "--password " not in text

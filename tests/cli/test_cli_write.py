@@ -45,7 +45,7 @@ def topic(handle):
 
 @pytest.fixture
 def write(kwire, address, topic):
-    """Run ``kwire write`` with stdin; return exit code and stderr."""
+    """Function that runs ``kwire write`` with stdin. Returns exit code and stderr."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
 
     def write(*options, stdin=b""):
@@ -78,7 +78,7 @@ DEEP = b"[" * 100_000 + b"]" * 100_000
 
 
 def pairs(rows):
-    """Return key and value from all rows, sorted."""
+    """Return the sorted (key, value) pairs of all rows. A null key becomes ""."""
     return sorted((row["key"] or "", row["value"]) for row in rows)
 
 
@@ -91,7 +91,7 @@ def test_lines_of_stdin_are_values(write, rows):
 
 
 def test_a_separator_divides_keys_and_values(write, rows):
-    """The first separator of a line is used."""
+    """Only the first separator in a line divides it. A line may start with it."""
     code, err = write("-K", ":", "-z", "zstd", stdin=b"k1:v1\nk2:a:b\n:empty\n")
     assert (code, err.count("3 records written")) == (0, 1)
     assert pairs(rows()) == [("", "empty"), ("k1", "v1"), ("k2", "a:b")]
@@ -217,7 +217,10 @@ def test_a_pipe_is_followed(address, topic, rows):
 
 
 def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
-    """Earlier lines are written and counted. The recommended option skips the line."""
+    """The lines before an invalid line are written and counted.
+
+    The error recommends an option that skips all lines up to the invalid one.
+    """
     lines = [b'{"value": "%d"}' % n for n in range(6)]
     bad = [*lines[:4], b"{", *lines[4:]]
     code, err = write(
@@ -265,7 +268,10 @@ def test_records_at_the_start_can_be_skipped(write, rows, tmp_path, form):
 
 
 def test_file_with_later_damage_reports_how_to_continue(write, rows, tmp_path):
-    """Without the number of written rows, the next run would write them twice."""
+    """The error contains the number of written rows, and the option to continue.
+
+    Otherwise, the next run would write these rows a second time.
+    """
     path = tmp_path / "rows.parquet"
     table = pyarrow.table({"value": [f"{n}" for n in range(90_000)]})
     pyarrow.parquet.write_table(table, path, row_group_size=40_000, compression="none")
@@ -327,12 +333,12 @@ def test_a_long_line_is_read_in_linear_time(kwire):
     begun = time.process_time()
     (row,) = [row for rows in module.read_text(Pieces(line), "x", None) for row in rows]
     assert row == (None, line, None, ())
-    # If the reader copied the line for all 10,000 pieces, it would take half a minute.
+    # Copying the line for each of its 10,000 pieces would take half a minute.
     assert time.process_time() - begun < 5
 
 
 def test_long_rows_of_csv_are_held_in_limited_pieces(kwire):
-    """If rows have more than 16 MiB, a piece has fewer than 1,000 rows."""
+    """A piece has at most 16 MiB, even if these are fewer than 1,000 rows."""
     module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
     lines = b"\n".join([b"value,key", *[b"x" * (1 << 20)] * 40])
     pieces = module.read_csv(io.BytesIO(lines), "name")
@@ -340,7 +346,7 @@ def test_long_rows_of_csv_are_held_in_limited_pieces(kwire):
 
 
 def make_json(source, depth=0):
-    """Return any JSON value. Its objects contain the names of record fields."""
+    """Return any JSON value. Its objects may have the names of record fields."""
     names = ["key", "value", "headers", "timestamp", "key_json", "value_hex"]
     names += ["value_base64", "topic", "offset", "x", ""]
     texts = ["", "text", "00ff", "AA==", "\ud800", "\0", "{", "9" * 5000]

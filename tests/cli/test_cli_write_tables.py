@@ -44,7 +44,7 @@ def topic(handle):
 
 @pytest.fixture
 def read_rows(kwire, address, topic):
-    """Read key, value, headers and timestamp of all records in the topic."""
+    """Function that returns (key, value, headers, timestamp) for all records."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     def read_rows():
@@ -59,7 +59,10 @@ def read_rows(kwire, address, topic):
 
 
 def write_ipc(create, table, rows=None, **options):
-    """Return a table as an Arrow file or stream."""
+    """Return a table as the bytes of an Arrow stream or file.
+
+    ``create`` opens the writer. ``rows`` is the maximum size of a record batch.
+    """
     sink = pyarrow.BufferOutputStream()
     options = pyarrow.ipc.IpcWriteOptions(**options)
     with create(sink, table.schema, options=options) as writer:
@@ -87,7 +90,7 @@ ROWS = [
 
 
 def start(address, topic, *options):
-    """Start ``kwire write`` with pipes."""
+    """Start ``kwire write`` with pipes for stdin and stderr, and return the process."""
     return subprocess.Popen(
         [*PROGRAM, "write", address, topic, *options],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
@@ -234,9 +237,10 @@ def test_column_names_that_are_not_utf_8_are_one_sentence(
 
 
 def peak_of(kwire, path, count):
-    """Read and convert a file in a child process with a limited piece size.
+    """Read a file with ``count`` rows and convert it in a child process.
 
-    The file has ``count`` rows. Returns the peak memory.
+    The pieces have a limited size. Return the peak of the memory that pyarrow
+    allocates.
     """
     tables = importlib.import_module(f"{kwire.__name__}.cli.input.tables")
     batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
@@ -265,7 +269,10 @@ LONG = b"x" * 9_000
 
 
 def shared_tables():
-    """Return tables whose 65,536 rows share one long value."""
+    """Yield (name, table) pairs for the column types whose rows can share a value.
+
+    Each table has 65,536 rows with the same long value, which is stored only once.
+    """
     count = 1 << 16
     indices = pyarrow.array([0] * count, pyarrow.int8())
     value = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array([LONG]))

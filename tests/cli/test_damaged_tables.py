@@ -27,7 +27,10 @@ WORDS = [
 
 
 def damage(data, dice):
-    """Change bytes, numbers, bits or the length of an input, one to three times."""
+    """Return the input after one to three random changes.
+
+    A change affects a bit, a byte, a number, or the length of the input.
+    """
     data = bytearray(data)
     for _ in range(dice.randrange(1, 4)):
         position = dice.randrange(len(data))

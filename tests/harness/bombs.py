@@ -78,9 +78,11 @@ print(result, resident("VmHWM:") - before)
 
 
 def measure(kwire, expression, count, views=False, **options):
-    """Evaluate an expression with ``chunk`` or ``data`` in a child process.
+    """Evaluate an expression in a child process.
 
-    Returns the result as a string, and the peak growth of resident memory in MiB.
+    The expression can use ``chunk`` and ``data``, which contain ``count`` batches of
+    ``make_batch``. Returns the result as a string, and the peak growth of resident
+    memory in MiB.
     """
     root = Path(__file__).parents[2]
     program = CHILD.format(

@@ -19,7 +19,11 @@ import kwire as installed
 
 
 class Twins(NamedTuple):
-    """The package on both engines."""
+    """The same package with each engine.
+
+    * ``fast``: the package with the compiled engine, if it is built.
+    * ``pure``: the package with the Python engine.
+    """
 
     fast: ModuleType
     pure: ModuleType

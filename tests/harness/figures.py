@@ -25,7 +25,7 @@ class Figures:
         self.rows: dict[tuple[str, str, str], Figure] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect a passed test's figures."""
+        """Store the figures of a test that has passed."""
         if report.when != "call" or not report.passed:
             return
         for kind, row in report.user_properties:
@@ -38,7 +38,7 @@ class Figures:
                 )
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
-        """Record the figures, but only if the complete run has passed."""
+        """Record the figures in the file ``source``, but only if the run has passed."""
         if exitstatus == 0 and self.rows:
             record(self.source, self.rows.values())
 

@@ -17,7 +17,11 @@ FOLDER = Path(__file__).parents[1] / "vectors"
 
 
 class Vector(NamedTuple):
-    """Message in one version, with the bytes and the JSON text that Kafka writes."""
+    """Message in one version.
+
+    * ``data``: the bytes that Kafka's own class encodes.
+    * ``json``: the JSON value of the message that Kafka writes.
+    """
 
     message: str
     version: int
@@ -27,14 +31,14 @@ class Vector(NamedTuple):
 
 @cache
 def vectors() -> tuple[Vector, ...]:
-    """Read all vectors."""
+    """Return all vectors in the order of the file."""
     with lzma.open(FOLDER / "messages.jsonl.xz") as lines:
         return tuple(_vector(json.loads(line)) for line in lines)
 
 
 @cache
 def by_pair() -> dict[tuple[str, int], tuple[Vector, ...]]:
-    """Group the vectors by (message, version)."""
+    """Return {(message name, version): vectors}."""
     pairs: dict[tuple[str, int], tuple[Vector, ...]] = {}
     for vector in vectors():
         key = vector.message, vector.version
@@ -44,7 +48,7 @@ def by_pair() -> dict[tuple[str, int], tuple[Vector, ...]]:
 
 @cache
 def manifest() -> dict:
-    """Read the manifest, which describes the origin of the vectors."""
+    """Return the manifest, which describes the origin of the vectors."""
     return json.loads((FOLDER / "manifest.json").read_text())
 
 

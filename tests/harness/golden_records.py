@@ -36,7 +36,7 @@ FIELDS = (
     "is_control",
     "delete_horizon",
 )
-# Kafka does not know a compressed message's record count before it decompresses it.
+# Kafka knows the record count of a compressed message only after decompression.
 UNKNOWN_OUTSIDE = ("count",)
 RENAMED = {"count": "record_count"}
 """Fields whose name in the vectors differs from the name in ``BatchHeader``."""
@@ -54,7 +54,10 @@ class Entry(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Entries that a reader returned before it reached the end or rejected the rest."""
+    """Entries that a reader has returned.
+
+    ``is_refused`` is True if it has rejected the bytes after these entries.
+    """
 
     entries: tuple[Entry, ...]
     is_refused: bool
@@ -62,7 +65,7 @@ class Reading(NamedTuple):
 
 @cache
 def all_vectors() -> tuple[dict, ...]:
-    """Read all vectors."""
+    """Return all vectors as JSON objects."""
     with lzma.open(PACKED) as lines:
         return tuple(json.loads(line) for line in lines)
 
@@ -75,7 +78,7 @@ def vectors(kind: str) -> tuple[dict, ...]:
 
 @cache
 def bytes_of() -> dict[str, bytes]:
-    """Return all batches as bytes, by name."""
+    """Return {name: bytes} for all vectors of the kind "batches"."""
     return {row["name"]: raw(row["bytes"]) for row in vectors("batches")}
 
 
@@ -85,13 +88,13 @@ def raw(text: str | None) -> bytes | None:
 
 
 def record(row: dict) -> tuple:
-    """Convert a record of a vector to the common form."""
+    """Convert a record of a vector to (offset, timestamp, key, value, headers)."""
     headers = tuple((name, raw(content)) for name, content in row["headers"])
     return row["offset"], row["timestamp"], raw(row["key"]), raw(row["value"]), headers
 
 
 def of_kafka(read: dict) -> Reading:
-    """Convert Kafka's reading to the common form."""
+    """Convert the entries that Kafka has read to the common form."""
     entries = []
     for batch in read["batches"]:
         records = tuple(map(record, batch["records"]))
@@ -139,7 +142,10 @@ def common_entries(fields: dict, records: tuple, control: tuple) -> list[Entry]:
 
 
 def control_json(kwire, message) -> object:
-    """Convert the message of a control record to JSON. Unknown types become None."""
+    """Convert the message of a control record to a JSON value.
+
+    An unknown type has no message (None) and becomes None.
+    """
     if message is None:
         return None
     return kwire.to_json(message, getattr(message, "version", 0))

@@ -26,12 +26,12 @@ NO_ACCESS = 0
 
 
 def address_of(memory):
-    """Return where memory is mapped."""
+    """Return the address of a memory mapping."""
     return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 def protect(address, size, access):
-    """Set access rights on pages."""
+    """Set the access rights of the pages in a range, whose size is in bytes."""
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), access) == 0
 
@@ -47,7 +47,10 @@ class Guarded:
         protect(self.address + ROOM, PAGE, NO_ACCESS)
 
     def put(self, data):
-        """Copy the input so that it ends at the guard page. Return a view."""
+        """Copy the input so that it ends directly before the guard page.
+
+        Return a view of the copy.
+        """
         start = ROOM - len(data)
         self.view[start:ROOM] = data
         return self.view[start:ROOM]
@@ -83,10 +86,11 @@ def fork():
 
 
 def in_child(work, longest_s=LONGEST_S):
-    """Run ``work(note)`` in a child process. Return its status and its last note.
+    """Run ``work(note)`` in a child process.
 
-    ``work`` calls ``note(value)`` to store the input that it is about to process. An
-    alarm terminates the child after ``longest_s`` seconds.
+    Return its wait status and its last note. ``work`` calls ``note(value)`` to store
+    the input that it is about to process. An alarm terminates the child after
+    ``longest_s`` seconds.
     """
     note = mmap.mmap(-1, PAGE)
 
@@ -96,7 +100,7 @@ def in_child(work, longest_s=LONGEST_S):
     sys.stdout.flush()
     child = fork()
     if child == 0:
-        # The parent reports faults, and one test causes a fault on purpose.
+        # The parent process reports crashes. Besides, one test crashes on purpose.
         faulthandler.disable()
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(longest_s)

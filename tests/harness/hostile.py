@@ -30,7 +30,7 @@ LARGEST_SEED = 1500
 
 
 class Input(NamedTuple):
-    """Message bytes in one version, valid or invalid."""
+    """Bytes that may or may not be a valid message in the specified version."""
 
     message: str
     version: int
@@ -38,12 +38,12 @@ class Input(NamedTuple):
 
 
 def some(cases):
-    """Return all cases in the gate, otherwise every ``STRIDE``-th case."""
+    """Return all cases if the gate runs. Otherwise, return every ``STRIDE``-th case."""
     return itertools.islice(cases, 0, None, STRIDE)
 
 
 def share(part):
-    """Return the number of inputs that are ``part`` percent of the total."""
+    """Return ``part`` percent of the number of inputs."""
     return INPUTS * part // 100
 
 
@@ -60,7 +60,7 @@ def seeds(name, turn):
 
 
 def prefixes(turn=0):
-    """Truncate vectors. A proper prefix is never a valid message."""
+    """Yield vectors without their last bytes. A part is never a valid message."""
     for vector, dice in seeds("prefixes", turn):
         size = len(vector.data)
         ends = range(size) if size <= 8 else dice.sample(range(size), 8)
@@ -69,7 +69,7 @@ def prefixes(turn=0):
 
 
 def changed_bytes(turn=0):
-    """Replace one byte by a hostile value."""
+    """Yield vectors with one byte replaced by a boundary value or a neighbor."""
     for vector, dice in seeds("changed bytes", turn):
         places = range(len(vector.data))
         for position in dice.sample(places, min(3, len(places))):
@@ -116,7 +116,7 @@ def random_bytes(turn=0):
 
 
 def unsigned_varint(value):
-    """Encode an unsigned varint."""
+    """Encode an integer as an unsigned varint."""
     written = bytearray()
     while value > 0x7F:
         written.append(value & 0x7F | 0x80)
@@ -136,7 +136,10 @@ _TOO_LONG = (
 
 
 def tag_sections(turn=0):
-    """Replace the last tag section: invalid counts, order, tags, sizes and contents."""
+    """Yield vectors whose last tag section is replaced.
+
+    The new section may have invalid counts, order, tags, sizes and contents.
+    """
     for vector, dice in seeds("tag sections", turn):
         if vector.data[-1:] != b"\0":
             continue
@@ -157,7 +160,10 @@ def tag_sections(turn=0):
 
 
 def large_counts(turn=0):
-    """Overwrite the bytes at a random position with a huge length or count."""
+    """Yield vectors with a huge length or count at a random position.
+
+    It overwrites as many bytes as it has, or only one byte.
+    """
     attacks = [
         *(number.to_bytes(4, "big") for number in (2**31 - 1, 2**31, 2**32 - 2, 2**16)),
         *(number.to_bytes(2, "big") for number in (0x7FFF, 0x8000, 0xFFFE)),

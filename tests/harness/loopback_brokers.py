@@ -200,7 +200,7 @@ class Broker(Listener):
             stream.sendall(connection.data_to_send())
 
     def answer(self, event):
-        """Return the response to a request outside SASL."""
+        """Return the response to a request that is not part of SASL."""
         return getattr(self, f"_{type(event.request).__name__}")()
 
     def _handshake(self, connection, event):
@@ -256,7 +256,7 @@ class Broker(Listener):
 
 
 class PlainServer:
-    """Server side of PLAIN."""
+    """Server side of the SASL mechanism PLAIN."""
 
     def __init__(self, users):
         """Store the passwords by user."""
@@ -271,7 +271,10 @@ class PlainServer:
 
 
 class BearerServer:
-    """Server side of OAUTHBEARER. The passwords of the users are the valid tokens."""
+    """Server side of the SASL mechanism OAUTHBEARER.
+
+    The passwords of the users are the valid tokens.
+    """
 
     REFUSAL = b'{"status":"invalid_token"}'
 
@@ -298,7 +301,7 @@ class BearerServer:
 
 
 class ScramServer:
-    """Server side of SCRAM, implemented from RFC 5802 only."""
+    """Server side of the SASL mechanism SCRAM, implemented from RFC 5802 only."""
 
     ITERATIONS = 4096
 

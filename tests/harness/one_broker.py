@@ -37,7 +37,7 @@ ALL = {"Metadata": (0, 2), "FindCoordinator": (0, 1), "ApiVersions": (0, 3)}
 
 
 class Broker:
-    """Broker that runs as a context manager.
+    """Broker for one magic. It runs as a context manager.
 
     * ``stored``: for each topic, its bytes, its log end offset, and the aborted
       transactions as pairs of producer id and first offset.

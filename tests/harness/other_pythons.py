@@ -18,14 +18,14 @@ import pytest
 
 
 class Untraced(ModuleType):
-    """Replacement for ``tracemalloc`` that skips the test that uses it."""
+    """Replacement for ``tracemalloc``. Using an attribute skips the current test."""
 
     def __getattr__(self, name):
         pytest.skip("this Python traces no memory")
 
 
 def skip_for(reason):
-    """Return a function that skips the test that calls it."""
+    """Return a function that skips the current test when it is called."""
 
     def skip(*arguments, **named):
         pytest.skip(reason)
@@ -34,7 +34,11 @@ def skip_for(reason):
 
 
 def replace_missing():
-    """Replace missing features by functions that skip the test or do nothing."""
+    """Replace features that this Python lacks.
+
+    The replacements skip the current test or, if tests do not depend on the feature, do
+    nothing.
+    """
     if not hasattr(gc, "freeze"):
         # gc.freeze only saves time, so tests do not depend on it.
         gc.freeze = gc.unfreeze = lambda: None

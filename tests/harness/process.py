@@ -21,8 +21,8 @@ replace_missing()
 def pytest_configure() -> None:
     """Enable Ctrl-C for programs that tests start, and load the hypothesis profile."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell ignores SIGINT for background processes, and child processes inherit
-        # that.
+        # A shell may start a background process with SIGINT ignored, which its child
+        # processes inherit.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if _has_hypothesis():
         import tests.harness.hypothesis_profile  # noqa: F401
@@ -61,7 +61,10 @@ def pytest_collection() -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Reject test ids with an object address, because xdist workers compare ids."""
+    """Reject test ids that contain an object address.
+
+    xdist compares the ids of all workers, and an address is different in each worker.
+    """
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError(f"give ids to the parameters of {unstable[0]}")
 

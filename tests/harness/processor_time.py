@@ -33,11 +33,11 @@ def least_seconds(call, most):
 
 
 def growth(make_call, few, many, most):
-    """Return the ratio between the times for ``many`` and for ``few`` elements.
+    """Return the time for ``many`` elements divided by the time for ``few``.
 
-    ``make_call(size)`` returns the function to measure. If the larger size is 16 times
-    the smaller size, the limit 64 distinguishes linear from quadratic time even on a
-    busy machine.
+    ``make_call(size)`` returns the function to measure. A ratio above ``most`` is
+    measured again. If the larger size is 16 times the smaller size, the limit 64
+    distinguishes linear from quadratic time even on a busy machine.
     """
     call = make_call(few)
     unit = min(take_seconds(call) for _ in range(3))

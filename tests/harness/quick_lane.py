@@ -27,7 +27,7 @@ OURS = {"kwire", "kwire_pure"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options that ``make quick`` uses."""
+    """Add the options ``--quick`` and ``--without``, which ``make quick`` uses."""
     parser.addoption("--quick", action="store_true", help="run the files of make quick")
     parser.addoption(
         "--without",

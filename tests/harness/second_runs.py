@@ -22,7 +22,11 @@ BOTH = {"engine", "messages", "records", "safety", "schema"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark second runs ``night``, or ``gate`` if the test has ``gate_on_pure``."""
+    """Mark tests that run a second time, on the Python engine.
+
+    The marker is ``night`` outside ``BOTH``. In these directories, it is ``gate``, but
+    only for tests that have the marker ``gate_on_pure``.
+    """
     if len(PACKAGES) == 1:
         return
     for item in items:

@@ -41,21 +41,21 @@ do not exist have no effect.
 
 
 def share_of(nodeid: str) -> str:
-    """Return a test's share: its file, or the Spark test directory."""
+    """Return the share of a test: its file, or one share for all Spark tests."""
     file = nodeid.partition("::")[0]
     return SPARK if file.startswith(SPARK) else file
 
 
 class Places(list[str]):
-    """Tests of a worker, with a constant-time ``index``."""
+    """List of a worker's tests whose ``index`` takes constant time."""
 
     def __init__(self, tests: Sequence[str]) -> None:
-        """Store the positions of all tests."""
+        """Store the position of each test."""
         super().__init__(tests)
         self.positions = {test: position for position, test in enumerate(tests)}
 
     def index(self, test: Any, *_: Any) -> int:
-        """Return a test's position."""
+        """Return the position of a test."""
         return self.positions[test]
 
 
@@ -71,7 +71,10 @@ class Shares(LoadScopeScheduling):
     def mark_test_complete(
         self, node: Any, item_index: int, duration: float = 0
     ) -> None:
-        """Remove a completed test, and assign more work to its worker if needed."""
+        """Remove a completed test from its share.
+
+        If necessary, assign more work to the worker.
+        """
         test = self.registered_collections[node][item_index]
         shares = self.assigned_work[node]
         del shares[share_of(test)][test]

@@ -19,9 +19,10 @@ TRIES = 3
 
 
 def peak_of(call, most):
-    """Return a call's peak memory in bytes, and its result.
+    """Return the peak of a call's traced allocations in bytes, and the call's result.
 
-    A peak above ``most`` is measured again, and the minimum is returned.
+    If the peak exceeds ``most``, the call is measured again up to ``TRIES`` times. The
+    minimum of these peaks is returned.
     """
     peaks = []
     for _ in range(TRIES):

@@ -71,7 +71,7 @@ def neutral(value):
 
 
 class Taste:
-    """Strategy that fills a plan with plain values.
+    """Strategy that creates plain values for an encoding plan.
 
     The base class uses the minimum integers, a long string and one element per array.
     Subclasses override the leaf values, the array length or the unknown tags.
@@ -81,7 +81,7 @@ class Taste:
     tags = ()
 
     def message(self, plan, layout):
-        """Fill all fields that the version contains, recursively."""
+        """Return a plain struct with all fields of the version, recursively."""
         plain = {}
         for step in layout.steps:
             if step.place in (plan.PRESENT, plan.TAGGED):
@@ -92,23 +92,23 @@ class Taste:
         return plain
 
     def field(self, plan, step):
-        """Fill one field."""
+        """Return the plain value of a field."""
         if step.is_array:
             return [self.one(plan, step) for _ in range(self.elements)]
         return self.one(plan, step)
 
     def one(self, plan, step):
-        """Fill a field, or an element of an array field."""
+        """Return the plain value of a field, or of one element of an array field."""
         if step.plan is not None:
             return self.message(plan, step.plan)
         return self.leaf(plan, step)
 
     def leaf(self, plan, step):
-        """Return a plain field's value."""
+        """Return the plain value of a field that is not a struct."""
         return self.leaves(plan)[step.code]
 
     def leaves(self, plan):
-        """Return a value for each type."""
+        """Return {type code: plain value}."""
         low = {code: low for code, (low, high) in plan.INT_RANGES.items()}
         return low | {
             plan.BOOL: True,
@@ -132,7 +132,7 @@ class Highest(Taste):
     elements = 3
 
     def leaves(self, plan):
-        """Return a value for each type."""
+        """Return {type code: plain value}."""
         high = {code: high for code, (low, high) in plan.INT_RANGES.items()}
         return (
             super().leaves(plan)
@@ -145,7 +145,7 @@ class Middle(Taste):
     """Small values that differ from the defaults."""
 
     def leaves(self, plan):
-        """Return a value for each type."""
+        """Return {type code: plain value}."""
         return dict.fromkeys(plan.INT_RANGES, 77) | {
             plan.BOOL: True,
             plan.FLOAT64: 1.5,
@@ -162,7 +162,7 @@ class Empty(Middle):
     elements = 0
 
     def leaves(self, plan):
-        """Return a value for each type."""
+        """Return {type code: plain value}."""
         return super().leaves(plan) | {
             plan.BOOL: False,
             plan.STRING: "",
@@ -175,7 +175,7 @@ class Nulls(Middle):
     """Null for nullable fields except arrays of structs, whose elements have nulls."""
 
     def field(self, plan, step):
-        """Fill one field."""
+        """Return the plain value of a field."""
         if step.nullable and not (step.is_array and step.plan):
             return None
         return super().field(plan, step)
@@ -185,7 +185,7 @@ class NullArrays(Middle):
     """Null in all nullable fields, including struct arrays."""
 
     def field(self, plan, step):
-        """Fill one field."""
+        """Return the plain value of a field."""
         return None if step.nullable else super().field(plan, step)
 
 
@@ -196,7 +196,10 @@ class UnknownTags(Middle):
 
 
 def is_needed(plan, step):
-    """Return whether the version has no valid default, as for non-null records."""
+    """Return whether a field has no valid default.
+
+    This is true for record sets that are not nullable.
+    """
     return (
         step.code == plan.RECORDS and step.place == plan.PRESENT and not step.nullable
     )

@@ -11,16 +11,17 @@ ANY = "127.0.0.1:0"
 
 
 def read_rows(recorder):
-    """Read the recorded rows."""
+    """Return the rows that a recorder has written, as dictionaries."""
     return [
         row for batch in read_captures(recorder.folder) for row in batch.to_pylist()
     ]
 
 
 def talk(address, data, size=0):
-    """Send bytes.
+    """Send bytes over a new connection, and return the response.
 
-    Return the first ``size`` bytes of the response, or all until the end.
+    The response ends after ``size`` bytes. If ``size`` is 0, it ends with the
+    connection.
     """
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), TIMEOUT_S) as client:

@@ -29,7 +29,7 @@ MICROSECONDS = 1_700_000_000_000_000
 
 
 def row(sequence, frame=b"abc"):
-    """Return a row as the relay creates it."""
+    """Return a row of a capture, as the relay creates it."""
     addresses = "10.0.0.1:5", "broker:9092"
     times = "request", MICROSECONDS + sequence
     size = len(frame or b"")
@@ -41,7 +41,7 @@ def write(writer, first, last):
 
 
 def sequences(path):
-    """Read the sequence numbers of all captures in a path."""
+    """Return the sequence numbers of all captures below a path, in reading order."""
     batches = read_captures(path, ["sequence"])
     return [n for batch in batches for n in batch.column(0).to_pylist()]
 
@@ -119,7 +119,10 @@ def test_merging_puts_small_files_into_one(tmp_path):
 
 @pytest.mark.parametrize("deleted", range(4))
 def test_a_kill_while_merging_shows_each_row_once(tmp_path, deleted):
-    """The kill is before the rename, after it, or while small files are deleted."""
+    """A kill happens before the rename, after it, or while small files are deleted.
+
+    A reader gets each row once in all cases.
+    """
     writer = CaptureWriter(tmp_path)
     small = [write(writer, 0, 4), write(writer, 5, 5), write(writer, 6, 9)]
     write(writer, 10, 12)
@@ -152,7 +155,10 @@ def test_file_merged_after_the_listing_is_read_completely(tmp_path):
 
 
 def test_files_merged_while_they_are_listed_are_not_missed(tmp_path, monkeypatch):
-    """A listing may contain neither the deleted small files nor the merged one."""
+    """A listing may contain neither the deleted small files nor the merged file.
+
+    The reader must list the directory again.
+    """
     writer = CaptureWriter(tmp_path)
     middle = [write(writer, 5, 6), write(writer, 7, 9)]
     write(writer, 0, 4)
@@ -174,7 +180,7 @@ def test_files_merged_while_they_are_listed_are_not_missed(tmp_path, monkeypatch
 
 
 def test_a_gap_of_deleted_files_is_read_over(tmp_path):
-    """Old files can be deleted without affecting the rest."""
+    """Rows after deleted files are read, because users may delete old files."""
     writer = CaptureWriter(tmp_path)
     write(writer, 3, 4)
     write(writer, 8, 9)
@@ -224,7 +230,7 @@ def test_columns_are_chosen_and_ordered_by_the_caller(tmp_path):
 
 
 def test_batches_stay_small_where_frames_are_large(tmp_path):
-    """A batch with 10,000 frames that have 64 KB would need 640 MB."""
+    """10,000 frames of 64 KB in one batch would need 640 MB."""
     frame = os.urandom(1 << 16)
     CaptureWriter(tmp_path).write([row(n, frame) for n in range(300)])
     sizes = [batch.nbytes for batch in read_captures(tmp_path)]
@@ -247,7 +253,7 @@ def test_files_of_others_are_read_if_they_have_the_columns(tmp_path):
 
 
 def damage_byte(path):
-    """Change one byte in a recorded frame."""
+    """Change a byte of a file, which belongs to a recorded frame."""
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 1
     path.write_bytes(data)

@@ -114,7 +114,10 @@ def test_a_token_whose_version_is_unknown_is_secret_too():
 
 
 def raw(talk, *turns):
-    """Send tokens without headers. The server responds to every token."""
+    """Exchange tokens without headers.
+
+    ``turns`` contains (client token, server token) pairs, which must all be secret.
+    """
     for token, reply in turns:
         assert talk.request(token) == (NOTHING, True)
         assert talk.response(reply) == (NOTHING, True)
@@ -152,7 +155,7 @@ def test_tokens_without_headers_are_secret_after_any_handshake(version):
         assert header[0].correlation_id == 1
         assert talk.response(b"\0\0\0\1\0\0") == header
         raw(talk, (token, b""), (SECRET, b"v=proof"))
-        # A response without a request may also be a token.
+        # The response belongs to no request, so that it may also be a token.
         assert talk.response(b"v=proof") == (NOTHING, True)
         header = talk.request(request(messages.MetadataRequest(), 12, 2))
         assert header == (Header(3, 12, 2, "shop"), False)
@@ -182,7 +185,10 @@ def test_handshakes_of_unknown_versions_are_secret(version):
 
 
 def test_bytes_after_a_request_are_secret_during_sasl():
-    """The first bytes of a token may look like a request header."""
+    """During SASL, a frame with bytes after its request is secret.
+
+    It may be a token whose first bytes look like a request.
+    """
     start = request(messages.ApiVersionsRequest(), 0, 2)
     handshake = request(messages.SaslHandshakeRequest(mechanism="PLAIN"), 1, 1)
     talk = Conversation()
@@ -193,7 +199,7 @@ def test_bytes_after_a_request_are_secret_during_sasl():
 
 
 def envelope(inner, times=1, correlation_id=1):
-    """Wrap a request in an Envelope, several times if requested."""
+    """Return a request that is wrapped in ``times`` nested Envelope requests."""
     for _ in range(times):
         around = messages.EnvelopeRequest(request_data=inner)
         inner = request(around, 0, correlation_id)
@@ -202,7 +208,7 @@ def envelope(inner, times=1, correlation_id=1):
 
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_secrets_within_envelopes_are_secret(times):
-    """Request or response are secret if they would be secret without an Envelope."""
+    """A request in an Envelope is as secret as without it, and so is its response."""
     for inner_message, expected in (
         (messages.SaslAuthenticateRequest(auth_bytes=SECRET), (True, True)),
         (messages.AlterUserScramCredentialsRequest(), (True, False)),
@@ -231,7 +237,7 @@ def test_secrets_within_envelopes_are_secret(times):
     ids=["empty", "token", "version", "version of no secret", "API", "too deep"],
 )
 def test_undecodable_envelopes_are_secret(inner):
-    """The content is unknown, so that the response is secret as well."""
+    """If an Envelope's content cannot be decoded, request and response are secret."""
     talk = Conversation()
     assert talk.request(envelope(inner)) == (Header(58, 0, 1, "shop"), True)
     assert talk.response(b"\0\0\0\1")[1]

@@ -33,7 +33,7 @@ def echo(connection):
 
 @contextmanager
 def recording(upstream, out, *options, **settings):
-    """Run the command. Yield the process and its listening port."""
+    """Run ``kwire record``. Yield the process and the port on which it listens."""
     command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
     command += ["--upstream", upstream, "--output", str(out), *options]
     with subprocess.Popen(
@@ -49,10 +49,13 @@ def recording(upstream, out, *options, **settings):
 
 
 class Client(threading.Thread):
-    """Sends numbered frames until the relay stops. Records when the frames returned."""
+    """Thread that sends numbered frames to a relay until the relay stops.
+
+    ``times`` contains the time at which the response to each frame arrived.
+    """
 
     def __init__(self, port, size=200, pause_s=0.002):
-        """Start immediately."""
+        """Connect to the relay at ``port``, and start sending."""
         super().__init__(daemon=True)
         self.port = port
         self.size = size
@@ -62,7 +65,7 @@ class Client(threading.Thread):
         self.start()
 
     def run(self):
-        """Send a frame, wait for its response, and record the time."""
+        """Send frames one after another. After each response, record the time."""
         with (
             suppress(OSError),
             socket.create_connection(("127.0.0.1", self.port), TIMEOUT_S) as connection,
@@ -81,18 +84,21 @@ class Client(threading.Thread):
 
 
 def sequences(out):
-    """Read the sequence numbers in all captures."""
+    """Return the sequence numbers in all captures of a recording, in reading order."""
     batches = read_captures(out, ["sequence"])
     return [n for batch in batches for n in batch.column(0).to_pylist()]
 
 
 def frames_in(out):
-    """List a recording's complete files."""
+    """Return the paths of a recording's complete files."""
     return list(out.rglob("frames-*"))
 
 
 def numbers(out):
-    """Return the numbers of the recorded frames that clients sent."""
+    """Return the frame numbers of the recorded requests.
+
+    They must be complete and in order, as well as the sequence numbers of all rows.
+    """
     frame_numbers, order = [], []
     columns = ["sequence", "direction", "frame"]
     for batch in read_captures(out, columns):
@@ -119,16 +125,16 @@ def test_a_kill_costs_the_last_second_at_most(tmp_path):
 
 
 def kills_cost_a_second_at_most(folder, waits):
-    """Kill the relays; check their files, even if a relay was slow.
+    """Kill three relays at different times, and check the files that they leave.
 
     If ``waits``, a first file exists before the kill, because loading the writer takes
-    long on an overloaded machine.
+    long on an overloaded machine. Return whether at most one second was lost.
     """
     with Listener(echo) as peer:
 
         def run(delay_s):
-            # Use less than the promised second, because machines that run tests are
-            # busy.
+            # Flush more often than the promised second, because machines that run tests
+            # are busy.
             options = peer.address, folder / str(delay_s), "--flush", "0.2"
             with recording(*options) as (process, port):
                 client = Client(port)
@@ -206,7 +212,10 @@ def test_relay_without_connections_writes_no_files(tmp_path):
 
 
 def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
-    """A limit on the file size simulates the full disk."""
+    """A limit on the file size simulates a full disk.
+
+    The command ends with an error, and keeps the rows that it reported as written.
+    """
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

@@ -39,7 +39,10 @@ ODD = (messages.ApiVersionsResponse.api_key, b"\0\x23")
 
 
 def decode_row(row):
-    """Decode a recorded frame. The mock cluster sends additional bytes."""
+    """Decode a recorded frame, and return the message.
+
+    The mock cluster sends additional bytes, which are ignored.
+    """
     if row["direction"] == "request":
         return framing.decode_request(row["frame"], compat="java")[1]
     cls = messages.by_key(row["api_key"], "response")
@@ -48,7 +51,7 @@ def decode_row(row):
 
 
 def encode_row(row, message):
-    """Encode a row again, without the size."""
+    """Encode the message of a row again, and return the frame without its size."""
     version, number = row["api_version"], row["correlation_id"]
     if row["direction"] == "request":
         frame = framing.encode_request(message, version, number, row["client_id"])
@@ -58,10 +61,10 @@ def encode_row(row, message):
 
 
 class Run:
-    """Clients of librdkafka and aiokafka that use a mock cluster through the relay."""
+    """Traffic of librdkafka and aiokafka with a mock cluster, through the relay."""
 
     def __init__(self, out):
-        """Run the clients, and read the recorded rows."""
+        """Run the clients, and read the rows that the relay has recorded."""
         with (
             traffic.mock_cluster() as broker,
             Recorder(ANY, broker, out, flush_s=0.2) as recorder,
@@ -81,7 +84,7 @@ class Run:
                 await producer.send_and_wait("aio", b"%d" % number)
             brokers = producer.client.cluster.brokers()
             # The mock cluster chooses leaders at random, so that a broker may get no
-            # traffic.
+            # records. Connect to each broker.
             for broker in brokers:
                 assert await producer.client.ready(broker.nodeId)
             return {(broker.host, broker.port) for broker in brokers}
@@ -89,7 +92,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Single run with all clients, for the tests in this module."""
+    """Recorded traffic of one run, which all tests of this module share."""
     return Run(tmp_path_factory.mktemp("captures"))
 
 
@@ -186,7 +189,10 @@ def test_kafka_python_talks_through_the_relay(tmp_path):
 
 
 def test_undecodable_frames_are_forwarded_and_recorded(tmp_path):
-    """Covers empty frames, truncated headers, and unknown APIs."""
+    """Frames that the relay cannot decode are forwarded and recorded unchanged.
+
+    Covers empty frames, truncated headers, and unknown APIs.
+    """
     odd = b"".join(
         map(add_size, (b"", b"\0", b"\x7f\0\0\1\0\0\0\5\xff\xff...", b"x" * 99))
     )

@@ -61,7 +61,7 @@ def test_a_peer_that_closes_its_half_still_hears_the_rest(tmp_path):
 
 
 def test_a_slow_reader_slows_the_sender_and_loses_nothing(tmp_path):
-    """The relay limits its buffered bytes, and finally forwards all bytes."""
+    """The relay limits the bytes that it buffers, and forwards all bytes in the end."""
     frame, count = add_size(bytes(1 << 20)), 40
     read = bytearray()
 
@@ -95,7 +95,7 @@ def test_a_client_that_vanishes_leaves_the_others_alone(tmp_path):
         for _ in range(5):
             client = socket.create_connection((host, int(port)), TIMEOUT_S)
             client.sendall(add_size(bytes(10)) + b"\0\0\0\x63half of a frame")
-            # Reset the connection instead of closing the connection normally.
+            # With a linger time of 0, ``close`` resets the connection.
             client.setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0" + bytes(4)
             )
@@ -105,7 +105,7 @@ def test_a_client_that_vanishes_leaves_the_others_alone(tmp_path):
 
 
 def wait_until(holds):
-    """Wait for a condition that the relay's thread makes true."""
+    """Wait until ``holds()`` is true. The relay's thread makes it true."""
     deadline = time.monotonic() + TIMEOUT_S
     while not holds():
         assert time.monotonic() < deadline
@@ -113,7 +113,7 @@ def wait_until(holds):
 
 
 def is_ended(client):
-    """Whether the relay has closed a connection. Open connections have no data."""
+    """Return whether the relay has closed a connection, which receives no data."""
     client.settimeout(0.01)
     try:
         return client.recv(1) == b""
@@ -265,7 +265,7 @@ def test_a_large_frame_stays_in_the_memory_that_it_arrived_in(tmp_path):
             data = add_size(bytes(1 << 20))
             assert talk(recorder.address, data, len(data)) == data
     assert [type(frame) for frame in frames] == [memoryview, memoryview]
-    # The frame with its size, and no other memory.
+    # The frame refers to memory with its size prefix, and to no other memory.
     assert [memoryview(frame.obj).nbytes for frame in frames] == [len(data)] * 2
 
 
@@ -297,7 +297,7 @@ def test_nothing_is_read_until_the_disk_has_kept_up(tmp_path, monkeypatch):
             while before != recorder.counts.size:
                 before = recorder.counts.size
                 time.sleep(0.2)
-            # The rows that are being written, and the same number in the queue.
+            # The rows that are being written, and as many rows in the queue.
             assert before <= 3 << 20
             may_write.set()
             wait_until(lambda: sum(read) == len(frame) * count)

@@ -30,7 +30,7 @@ REQUEST = LINE[LINE.index("{") :].strip()
 
 
 def read(path, *byte_range, **options):
-    """Read a log without invalid lines."""
+    """Return the requests in a log, which must not contain invalid lines."""
     logged_requests = list(read_request_log(path, *byte_range, **options))
     assert all(isinstance(logged, LoggedRequest) for logged in logged_requests), (
         logged_requests
@@ -39,7 +39,7 @@ def read(path, *byte_range, **options):
 
 
 def write_log(folder, text, name="request.log"):
-    """Write a log."""
+    """Write a log file, and return its path."""
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
@@ -91,7 +91,7 @@ def test_rows_contain_additional_fields_of_the_broker(release):
 
 
 def test_offers_of_brokers_are_those_of_their_release():
-    """The ranges are the same as in the ApiVersions responses."""
+    """The logged ranges of a broker are those in its ApiVersions responses."""
     logged_requests = read_request_log(LOGS / "kafka-2.8.2.log")
     offered = [logged.offered for logged in logged_requests if logged.offered]
     assert len(offered) == 5
@@ -121,7 +121,7 @@ def test_layouts_around_the_request_do_not_matter(tmp_path):
 
 
 def test_times_are_of_the_time_zone_that_is_given(tmp_path):
-    """Lines with their own time zone ignore the option."""
+    """``timezone`` applies to all lines except those that contain a time zone."""
     lines = [
         f"[2026-07-01 12:00:00,000] DEBUG Completed request:{REQUEST}\n",
         f"2026-07-01T12:00:00Z DEBUG Completed request:{REQUEST}\n",
@@ -165,7 +165,10 @@ def test_other_lines_are_skipped(tmp_path):
 
 
 def test_forwarded_requests_count_where_they_came_in():
-    """The controller logs them again with the address of a broker."""
+    """A forwarded request counts once, with the address of the client.
+
+    The controller logs it a second time, with the address of a broker.
+    """
     text = (LOGS / "kafka-3.9.2.log").read_text("utf-8")
     assert '"isForwarded":true' in text
     created = [

@@ -69,7 +69,10 @@ def decode_frame(cls, frame, version):
 
 
 def test_every_answer_with_an_address_is_known():
-    """The test fails if a new release adds a response with an address."""
+    """The relay knows all responses that contain a host and a port.
+
+    The test fails if a new release adds another one.
+    """
     with_address = {
         message.name
         for key in registry.keys("response")
@@ -84,7 +87,7 @@ def test_every_answer_with_an_address_is_known():
     ("cls", "version", "attribute", "struct"), list(versions_with_brokers())
 )
 def test_brokers_become_listeners_in_every_version(cls, version, attribute, struct):
-    """A broker keeps its address until it has a listener."""
+    """Brokers with a listener get its address. All other brokers keep their address."""
     frame = answer_of(cls, version, attribute, struct, BROKER, OTHER)
     answer = read_answer(Header(cls.api_key, version), frame)
     assert answer.addresses == {BROKER, OTHER}
@@ -152,7 +155,10 @@ def test_tagged_fields_of_the_future_survive():
 
 
 def test_a_version_of_the_future_is_an_error():
-    """The response is forwarded unchanged, and the relay reports it."""
+    """A response in an unknown version raises an error.
+
+    The relay then forwards it unchanged, and reports the error.
+    """
     from kwire import UnsupportedVersion
 
     with pytest.raises(UnsupportedVersion):
@@ -184,7 +190,8 @@ def test_versions_that_cannot_be_rewritten_are_not_offered(version):
 def test_an_offer_that_kwire_knows_passes_as_it_is():
     newest = MetadataResponse.valid_versions.max
     assert limit_versions(Header(18, 3), offer((3, 0, newest), (19, 0, 99))) is None
-    # No version is left to offer, which the client must detect.
+    # The broker supports no version that the relay knows. The response is unchanged, so
+    # that the client detects this.
     assert limit_versions(Header(18, 3), offer((3, newest + 1, newest + 2))) is None
 
 

@@ -48,7 +48,10 @@ def packet(number, stream, source, target, sequence, data, colons, iso):
 
 @pytest.mark.parametrize(("colons", "iso"), [(True, False), (False, True)])
 def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
-    """Two connections contain frames in several segments, and segments with several."""
+    """The packets of two connections become rows with complete frames.
+
+    A frame may need several segments, and a segment may contain several frames.
+    """
     handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
     token = messages.SaslAuthenticateRequest(auth_bytes=b"\0shop\0sesame")
     requests = [
@@ -70,7 +73,8 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
     elsewhere = ("10.0.0.8", "40000")
     packets = [
         sent(0, cuts[0], starts[0]),
-        # The third segment arrives before the second, and the first is repeated.
+        # The third segment arrives before the second one, and the first segment is
+        # repeated.
         sent(1, cuts[2], starts[2]),
         sent(2, cuts[0], starts[0]),
         packet(3, 1, elsewhere, BROKER, 1, other_request, colons, iso),
