@@ -38,7 +38,7 @@ class AdminBroker(LogBroker):
             group.commit((truth.topics[topic].topic_id, partition), offset, -1)
 
     def answer(self, event):
-        """Return the simulated response, with errors for rejected items."""
+        """Return the simulated response, with the error codes of ``refused``."""
         response = super().answer(event)
         kind = type(event.request).__name__.removesuffix("Request")
         if kind in _ITEMS:

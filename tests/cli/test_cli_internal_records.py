@@ -117,7 +117,10 @@ def test_members_of_a_newer_client_are_decoded(run, tmp_path):
 
 
 def test_undecodable_records_are_raw_with_the_reason(run, tmp_path):
-    """A newer Kafka release may write unknown records."""
+    """The record type is unknown, as it would be for a newer Kafka release.
+
+    Its bytes are printed as base64, with the reason.
+    """
     write_log(tmp_path / "__consumer_offsets-0", [[(b"\x7f\x00future", b"\x00\x00")]])
     row = run("dump", tmp_path, "-o", "jsonl").rows[0]
     assert row["key_base64"] == "fwBmdXR1cmU=" and "32512" in row["error"]

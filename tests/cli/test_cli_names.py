@@ -85,7 +85,7 @@ def test_verify_escapes_names_that_are_not_utf8(run, disk, form):
     ran = run("verify", disk, "-o", form)
     assert ran.code == 1
     for name in (f"good-0{os.sep}", f"{BAD}-0{os.sep}", f"{ODD}-0{os.sep}"):
-        # JSON doubles the backslash.
+        # JSON escapes a backslash by a second one.
         shown_name = name.replace("\\", "\\\\") if form == "jsonl" else name
         assert ran.out.count(shown_name) == 1
     if form == "jsonl":

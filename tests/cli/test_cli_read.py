@@ -43,7 +43,7 @@ def producer():
 
 @pytest.fixture(scope="module")
 def address(producer):
-    """Address of one broker."""
+    """Address of one broker of the mock cluster as "host:port"."""
     broker = producer.list_topics(timeout=10).brokers[1]
     return f"{broker.host}:{broker.port}"
 
@@ -108,7 +108,7 @@ def test_format_string_has_the_placeholders_of_kcat(run, address):
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
-    """All records of the selected topics are in one file."""
+    """One file contains all records of both topics, with their exact bytes."""
     path = tmp_path / f"records.{form}"
     ran = run("read", address, "orders", "other", "--output", path)
     assert (ran.code, ran.out) == (0, "")
@@ -170,9 +170,9 @@ def test_columns_are_not_printed_to_a_terminal(address, form):
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_failed_columns_are_empty_or_incomplete(address, form):
-    """Without output before a failure, nothing is written.
+    """If the command fails before its first output, stdout is empty.
 
-    Otherwise the end is missing.
+    Otherwise, the output has no valid end, so that readers reject it.
     """
     with start(address, "orders", "-p", "9", "-o", form) as process:
         out, err = process.communicate(timeout=60)
@@ -224,7 +224,7 @@ def test_arrow_that_follows_is_flushed_by_chunk_and_ends_with_ctrl_c(address):
     ],
 )
 def test_read_errors_are_one_sentence(run, address, args, reason):
-    """The exit code is 2."""
+    """The error is one line on stderr, and the exit code is 2."""
     ran = run("read", address, *args)
     assert ran.code == 2 and reason in ran.err
     assert ran.err.count("\n") == 1 and "Traceback" not in ran.err
@@ -275,7 +275,7 @@ def test_ctrl_c_completes_the_file_that_follows(address, tmp_path):
     path = tmp_path / "records.jsonl"
     with follow(address, "-p", "0", "--output", str(path)) as process:
         try:
-            # The file has a temporary name, but its size is known.
+            # The final name does not exist yet. Find the temporary file by its size.
             for _ in range(200):
                 if sum(file.stat().st_size for file in tmp_path.iterdir()) > 300:
                     break

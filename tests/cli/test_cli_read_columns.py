@@ -124,7 +124,10 @@ def read_file(form, file):
 @sweep("headers", [True, False])
 @sweep("form", ["parquet", "arrow"])
 def test_columns_are_the_rows(form, headers, key, limit):
-    """Compares schema, values and order, with all kinds of batches."""
+    """Files that are written by row and by column have the same table.
+
+    Compares schema, values and order, with all kinds of batches.
+    """
     by_row, by_column = (
         write_file(form, headers, make_chunks(), limit, key, by_row=by_row)
         for by_row in (True, False)
@@ -135,7 +138,10 @@ def test_columns_are_the_rows(form, headers, key, limit):
 
 
 def test_small_chunks_come_as_rows_among_columns(monkeypatch):
-    """The rows are in the order of the chunks."""
+    """Small chunks are written as rows, and large chunks as columns.
+
+    The records are in the order of the chunks.
+    """
     monkeypatch.setattr("kwire.cli.commands.read._FEW_BYTES", 500)
     chunks = [
         make_chunk("orders", n, encode_batch(make_rows(0, count)))
@@ -161,7 +167,10 @@ def test_no_object_is_made_for_a_record(monkeypatch):
 
 @pytest.mark.parametrize("limit", [7, 8, None])
 def test_damage_counts_once_it_is_reached(limit):
-    """With --max, batches after the last record are not decoded."""
+    """A damaged batch is only an error if the command reaches it.
+
+    With ``--max``, the batches after the last record are not decoded.
+    """
     good, bad = encode_batch(make_rows(0, 7)), bytearray(encode_batch(make_rows(7, 7)))
     bad[-1] ^= 1
     chunks = [make_chunk("orders", 0, good + bytes(bad))]
@@ -234,7 +243,7 @@ def test_ctrl_c_does_not_cut_a_group(form, write, monkeypatch):
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
 def test_ctrl_c_does_not_repeat_or_cut_lines(form, monkeypatch):
-    """When the file is completed, written text is not written again."""
+    """When the command completes the file after Ctrl-C, it writes no text again."""
     monkeypatch.setattr("kwire.cli.output.tables.FLUSH_SECONDS", -1)
 
     def write(left):

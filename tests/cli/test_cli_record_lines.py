@@ -39,7 +39,7 @@ PIECES = [
     b"\x7f",
     b"%",
     b"%d",
-    # Long values are split differently.
+    # Long values are separated in another way than short values.
     b"long" * 500,
     b"\xc2",
     b"\x80",
@@ -108,7 +108,10 @@ def test_fields_of_many_values_are_those_of_each_value(values, byte_format):
 
 @pytest.mark.parametrize("small_count", [0, 1, 5000])
 def test_value_of_nuls_takes_memory_for_its_base64_only(small_count):
-    """Values are separated by NUL while they are formatted together."""
+    """A value of 1 MB that consists of NULs needs less than 8 MB.
+
+    Values are separated by NUL while they are formatted together.
+    """
     values = [b"\0" * 1_000_000] + [b"x"] * small_count
     tracemalloc.start()
     try:

@@ -213,7 +213,7 @@ def test_live_topics_do_not_steer_the_terminal(read_screen, hostile_cluster, arg
 
 
 def test_every_command_is_tried(run):
-    """New commands must be added to the tests with hostile names."""
+    """The test fails if a new command is not tried with hostile names."""
     from kwire.cli.main import program
 
     tried = {args[0] for args in COMMANDS}
@@ -312,7 +312,7 @@ def writes_itself(node):
     ],
 )
 def test_scan_detects_indirect_writes_to_the_streams(code):
-    """A scan without any findings would not be a test."""
+    """The scan must find each of these ways to write to the streams."""
     assert any(map(writes_itself, ast.walk(ast.parse(code))))
 
 

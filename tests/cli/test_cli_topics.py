@@ -105,13 +105,13 @@ def test_closed_port_is_one_sentence(run, command):
     ],
 )
 def test_options_are_those_of_versions(run, options, reason):
-    """Contradicting options are wrong usage."""
+    """Contradicting options are rejected with exit code 2, as in ``kwire versions``."""
     ran = run("topics", "127.0.0.1:1", *options)
     assert ran.code == 2 and reason in ran.err
     assert run("read", "127.0.0.1:1", "t", *options).err.count("\n") == 1
 
 
 def test_tls_to_a_plain_port_is_one_sentence(run, address):
-    """The command does not wait forever."""
+    """The command fails after its timeout with an error of one line."""
     ran = run("topics", address, "--tls", "--timeout", "2")
     assert ran.code == 2 and ran.err.count("\n") == 1 and address in ran.err

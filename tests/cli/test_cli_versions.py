@@ -209,7 +209,7 @@ def test_compat_is_the_text_of_kafkas_tool(run, start):
 
 
 def test_compat_output_contains_unreachable_brokers(run, start):
-    """All brokers have a block. An error replaces the versions."""
+    """Each broker has a block. For an unreachable broker, it contains the error."""
     brokers = start(of("4.1"), of("4.1"))
     brokers[1].__exit__()
     done = run("versions", brokers[0].address, "-o", "compat")
@@ -222,7 +222,7 @@ def test_compat_output_contains_unreachable_brokers(run, start):
 
 
 def test_mock_cluster_of_librdkafka(run):
-    """Three equal brokers that are independent of kwire."""
+    """Covers three brokers whose responses do not depend on kwire."""
     mock = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "unused"})
     brokers = mock.list_topics(timeout=TIMEOUT_S).brokers
     addresses = [
@@ -419,7 +419,7 @@ def test_metadata_without_brokers_is_an_error(run, start):
 
 
 def test_silent_broker_is_an_error_after_the_timeout(run):
-    """The command stops waiting after the timeout."""
+    """The error names the timeout after which the command has stopped waiting."""
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as silent:
         done = run("versions", silent.address, "--timeout", "0.2")
     assert done.code == 2

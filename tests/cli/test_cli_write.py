@@ -322,7 +322,7 @@ def test_interrupted_write_reports_how_to_continue(address, topic, rows):
 
 
 def test_a_long_line_is_read_in_linear_time(kwire):
-    """Pieces of a long line are not copied repeatedly."""
+    """A long line is joined once, and not once for each of its pieces."""
     module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
 
     class Pieces(io.BytesIO):

@@ -133,7 +133,7 @@ def test_batches_of_a_pipe_are_written_when_they_arrive(address, topic, read_row
 
 
 def test_an_arrow_stream_in_a_file_is_read(run, address, topic, read_rows, tmp_path):
-    """A pipe may have been redirected to the file."""
+    """A file may contain an Arrow stream, for example after a redirected pipe."""
     path = tmp_path / "rows.arrow"
     path.write_bytes(write_ipc(pyarrow.ipc.new_stream, TABLE))
     assert run("write", address, topic, path, "--to-partition", "1").code == 0
@@ -206,7 +206,7 @@ def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path
     data = bytearray(
         write_ipc(pyarrow.ipc.new_file, pyarrow.table({"value": views}), 1)
     )
-    # Replace the last offset in three views.
+    # Make the last of the three views point outside its buffer.
     last = data.rindex(b"\x14\0\0\0xxxx")
     data[last + 12 : last + 16] = (1 << 20).to_bytes(4, "little")
     path.write_bytes(data)
@@ -220,7 +220,7 @@ def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path
 def test_column_names_that_are_not_utf_8_are_one_sentence(
     run, address, topic, tmp_path, form
 ):
-    """The exit code is that of a file that cannot be read."""
+    """The file is rejected with the exit code of a file that cannot be read."""
     path = tmp_path / f"rows.{form}"
     table = pyarrow.table({"value": ["a"], "renamed": [1]})
     if form == "arrow":
@@ -321,7 +321,8 @@ def test_rows_of_a_megabyte_are_written(run, address, topic, read_rows, tmp_path
         path.write_bytes(b"".join(b'{"value": "%s"}\n' % value for value in values))
     ran = run("write", address, topic, path, "--to-partition", "1")
     assert ran.code == 0, ran.err
-    # The mock cluster deletes old segments.
+    # The mock cluster may have deleted old segments, so that only the last rows are
+    # compared.
     written = [value for _, value, _, _ in read_rows()]
     assert written and written == values[-len(written) :]
     assert "40 records written" in ran.err
@@ -351,7 +352,7 @@ def test_a_message_that_declares_too_many_bytes_is_rejected(
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
 def test_delta_encoding_of_parquet_is_read(kwire, tmp_path, encoding):
-    """For these encodings, pyarrow does not create dictionary arrays."""
+    """In pyarrow, these encodings cannot be decoded to dictionary arrays."""
     tables = importlib.import_module(f"{kwire.__name__}.cli.input.tables")
     path = tmp_path / "rows.parquet"
     table = pyarrow.table({"value": [f"value {n}" for n in range(1000)]})

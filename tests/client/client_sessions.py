@@ -108,7 +108,7 @@ class Session:
         )
 
     def fill(self):
-        """Write the records for a reader, in several batches."""
+        """Write the records that a session reads, in several batches."""
         for _ in range(RECORDS // 3):
             self.log.append(3)
 
@@ -168,7 +168,7 @@ class Session:
 
 
 def scan(session):
-    """Read a topic up to its end."""
+    """Scan the topic up to its end, and return the number of records."""
     session.fill()
     session.start("ScanMachine", session.module.ScanOptions(topics=("a",)))
     values = []

@@ -41,7 +41,7 @@ class LogBroker(Broker):
         super().__init__(ApiVersionTable.from_ranges({**ranges, **SASL}), **options)
 
     def log(self, topic, partition=0):
-        """Return the log of a partition."""
+        """Return the ``PartitionLog`` of a partition."""
         return self.cluster_truth.topics[topic].logs[partition]
 
     def answer(self, event):

@@ -125,7 +125,7 @@ def test_bad_new_file_keeps_the_old_context_and_is_reported_once(
 
 
 def test_key_that_does_not_fit_keeps_the_old_context(client, certificates, tmp_path):
-    """A connection may start while only one file has been replaced."""
+    """The old context is used while only the certificate or the key was replaced."""
     old, new = certificates
     config = install(old, tmp_path)
     kafka = client.connect_sync("b:1", config=config)

@@ -105,7 +105,7 @@ def test_all_addresses_are_named(kwire, runner):
 
 
 def test_one_address_that_answers_is_enough(kwire, runner, broker):
-    """A scan succeeds if any address is correct."""
+    """The scan succeeds if one of the addresses leads to a broker."""
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
     addresses = f"kafka.invalid:1,{HOST}:{port},{broker.address}"
@@ -282,14 +282,14 @@ def test_a_bad_argument_is_named_before_anything_is_sent(kwire, topics, options,
 
 @pytest.mark.parametrize("address", ["", "kafka", "kafka:0", "kafka:x", ",", "::1:9"])
 def test_a_bad_address_is_named(kwire, address):
-    """An address is invalid if it has no port."""
+    """An address needs a host and a port between 1 and 65535."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(ValueError, match=r"HOST:PORT|the port must be a number"):
         client.connect(address)
 
 
 def test_a_bad_mechanism_is_named(kwire):
-    """A name and a password are invalid if there is no mechanism."""
+    """A tuple of a name and a password is not a mechanism, which ``sasl`` must be."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(TypeError, match="sasl must be a mechanism") as caught:
         client.connect_sync("kafka:9092", sasl=("alice", "wonderland"))

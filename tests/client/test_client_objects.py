@@ -212,7 +212,7 @@ def test_object_collected_without_close_emits_a_resource_warning(
         if runner == "blocking":
             use_blocking()
         else:
-            # The event loop has its own sockets.
+            # The event loop opens sockets of its own, so that they are counted first.
             with asyncio.Runner() as loop:
                 loop.get_loop()
                 baseline = open_sockets()

@@ -198,7 +198,8 @@ def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartb
             chunks = []
             while len(chunks) < PARTITIONS:
                 chunks.append(await first_member.poll(TIMEOUT_S))
-            # While the first member is busy, the second receives nothing.
+            # While the first member is busy, it keeps its partitions. The second gets
+            # none.
             assert await other.poll(0.5) is None
             assert await first_member.commit(chunks[0]) != {}
             deadline = time.monotonic() + TIMEOUT_S
@@ -227,7 +228,7 @@ def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartb
     "options", [{}, {"partitions": "all"}], ids=["joined", "by-hand"]
 )
 def test_seek_and_pause_choose_the_records_that_are_returned(consume, topic, options):
-    """Applies to all partitions, or only to some partitions."""
+    """``seek`` and ``pause`` apply to all partitions, or to specified partitions."""
 
     async def check(opened):
         async with opened(topic, group_id=topic, **options) as consumer:

@@ -133,7 +133,7 @@ def test_every_combination_agrees_or_names_both_settings(
 
 
 def test_a_function_that_makes_another_mechanism_is_rejected(client, kwire):
-    """The mechanism is only known when the connection authenticates."""
+    """The error is raised when the function creates a mechanism for a connection."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     config = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
     kafka = client.connect_sync(

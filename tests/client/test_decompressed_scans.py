@@ -29,7 +29,10 @@ def broker():
 
 
 def test_messages_of_batches_that_grow_arrive_once(kwire, broker):
-    """The limit per call does not apply if records are iterated over."""
+    """Iterating over records decodes a chunk in several calls.
+
+    The limit of decompressed bytes applies to each call.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         blocking = [record.offset for record in kafka.scan("orders").records()]

@@ -104,7 +104,7 @@ def test_advertised_names_are_not_replaced(kwire, client, dns, certificate, runn
 
 
 class NamingMechanism:
-    """Mechanism that sends the host name instead of a password."""
+    """Mechanism that sends the broker's host name instead of a password."""
 
     mechanism = "NAMING"
 
@@ -122,7 +122,7 @@ class NamingMechanism:
 
 
 class NamingServer:
-    """Server that accepts and records all names."""
+    """Server side of ``NamingMechanism``. Accepts and stores all names."""
 
     def __init__(self, names):
         self._names = names

@@ -110,7 +110,7 @@ def test_a_runner_stops_and_resumes_reading(
 
 @pytest.mark.parametrize("runner", ["blocking", "asyncio"])
 def test_batches_larger_than_the_budget_are_read_while_chunks_are_held(kwire, runner):
-    """The caller processes every chunk for some time."""
+    """The caller needs ``PAUSE_S`` for each chunk, which keeps the memory in use."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with LogBroker({"orders": (10, 0)}) as broker:
         make_log(kwire, broker)

@@ -72,7 +72,10 @@ def scram(users):
 
 
 def change(number, old, new):
-    """Return a lie that replaces a token part."""
+    """Return a lie that replaces ``old`` by ``new`` in one token of the server.
+
+    ``number`` is the number of the token, from 1 on.
+    """
 
     def lie(turn, answer):
         return answer.replace(old, new, 1) if turn == number else answer
@@ -81,7 +84,10 @@ def change(number, old, new):
 
 
 def say(number, text):
-    """Return a lie that replaces one token."""
+    """Return a lie that sends ``text`` as one token of the server.
+
+    ``number`` is the number of the token, from 1 on.
+    """
     return lambda turn, answer: text if turn == number else answer
 
 

@@ -436,7 +436,7 @@ def test_a_function_chooses_partitions(cluster, produce, topic):
 
 
 def test_missing_partition_is_rejected(kwire, cluster, produce, topic):
-    """All methods reject a partition if the topic does not have it."""
+    """A partition that the topic does not have is rejected by all methods."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
 
     async def refuse(producer):
@@ -479,7 +479,7 @@ def test_without_acknowledgement_nothing_is_waited_for(cluster, produce, topic):
 
 
 def test_memory_is_bounded(cluster, produce, topic):
-    """The producer waits when its memory is full, and then continues."""
+    """When its memory is used up, the producer waits for acknowledgements."""
     rows = [(b"k%d" % n, bytes(1000)) for n in range(5000)]
     receipts = produce(
         lambda producer: producer.send_many(topic, rows), memory_bytes=50_000
@@ -519,7 +519,7 @@ def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypa
 
 
 def test_a_row_that_is_none_leaves_no_memory_counted(kwire, produce, topic):
-    """The rows before the invalid one were accepted, and are dropped."""
+    """The rows before the invalid row are dropped, and their memory is released."""
 
     async def write(producer):
         machine = None

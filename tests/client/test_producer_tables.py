@@ -103,7 +103,7 @@ def test_all_parts_of_a_record_may_be_columns(send):
 
 
 def test_rows_with_a_null_partition_go_to_the_partition_of_their_key(kwire, send):
-    """If a row has no key, its partition is arbitrary."""
+    """A row without a key can be in any partition."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [b"k%d" % (n % 7) for n in range(300)] + [None]
     partitions = [None if n % 3 else n % PARTITIONS for n in range(300)] + [None]
@@ -170,7 +170,7 @@ def test_batches_are_as_large_as_they_may_be(kwire, send):
 
 @pytest.mark.parametrize("cluster", [40], indirect=True, ids=["late brokers"])
 def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
-    """Protects memory: unacknowledged encoded rows have a limit."""
+    """Only a limited part of the table is encoded while acknowledgements are late."""
     batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     begin, fill, copied, held = (
         batches.TableBatcher.begin,
@@ -215,7 +215,10 @@ def test_batches_wait_for_rows_of_the_next_chunk(send):
 
 
 def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster):
-    """Incomplete batches are sent if they occupy most memory."""
+    """Incomplete batches are sent when they occupy most of the memory.
+
+    Otherwise, each sender would wait for memory that the other senders use.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
     names = [f"topic-{uuid4().hex[:8]}" for _ in range(4)]
     for name in names:

@@ -51,7 +51,7 @@ def broker(certificate):
     ids=["plain", "scram", "librdkafka"],
 )
 def test_properties_are_all_that_is_needed(kwire, broker, certificate, tmp_path, sasl):
-    """No other argument is required.
+    """The properties of a file replace all other arguments.
 
     Covers Java's PEM stores and librdkafka's files.
     """

@@ -424,7 +424,7 @@ def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
 
 
 def test_invalid_restore_sources_are_errors(run_restore, tmp_path, rows_by_partition):
-    """The errors contain a solution."""
+    """Each error says how to run the restore instead."""
     logs = tmp_path / "logs"
     installed.jobs.export([logs], tmp_path / "out")
     write_log(tmp_path / "again" / "orders-0", rows_by_partition[0])
@@ -479,7 +479,7 @@ def test_the_brokers_deletions_are_reported(run_restore, tmp_path, rows_by_parti
 def test_interrupted_restore_reports_how_to_continue(
     run_restore, job, tmp_path, rows_by_partition, monkeypatch
 ):
-    """The exit code is the same as for Ctrl-C."""
+    """The exit code is 130, as for Ctrl-C. The error says how to continue."""
 
     def interrupt(self, active):
         raise KeyboardInterrupt
@@ -494,9 +494,9 @@ def test_interrupted_restore_reports_how_to_continue(
 def test_restore_respects_bytes_per_s(
     job, monkeypatch, tmp_path, rows_by_partition, restore
 ):
-    """Batches are not sent faster than the option allows."""
+    """The pauses between batches limit the rate to ``bytes_per_s``."""
     pauses = []
-    # Other threads call the real module's function.
+    # Replace only this module's clock, because other threads need the real one.
     clock = SimpleNamespace(monotonic=time.monotonic, sleep=pauses.append)
     monkeypatch.setattr(job, "time", clock)
     with RestoreBroker({"orders": 2}) as broker:

@@ -76,7 +76,7 @@ def test_an_export_that_was_changed_is_refused(
 def test_damage_in_each_table_of_an_export_is_one_sentence(
     run_restore, tmp_path, rows_by_partition, table
 ):
-    """The file is truncated at every eighth of its size."""
+    """The file is truncated at each eighth of its size, and is always rejected."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     path = next((tmp_path / "out" / table).glob("*.parquet"))
     data = path.read_bytes()
@@ -229,7 +229,10 @@ def test_missing_timestamps_are_null_in_an_export_and_restored_as_missing(
 def test_timestamps_beyond_the_range_of_an_export_are_not_restored_as_missing(
     run_restore, tmp_path
 ):
-    """A producer that uses nanoseconds writes such timestamps."""
+    """A timestamp out of the range is an error, while a missing one is restored.
+
+    A producer that uses nanoseconds instead of milliseconds writes such timestamps.
+    """
     write_log(tmp_path / "logs" / "orders-0", [(b"k", b"v", 1_700_000_000 * 10**9, [])])
     write_log(tmp_path / "logs" / "orders-1", [(b"k", b"v", -1, [])])
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")

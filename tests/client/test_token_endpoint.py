@@ -335,7 +335,7 @@ def test_event_loop_is_not_blocked_by_the_endpoint(kwire, broker):
     is_running = threading.Event()
 
     def send(handler):
-        # Only a running event loop sets the event.
+        # This event is only set if the event loop runs during the request.
         assert is_running.wait(10)
         data = json.dumps(GOOD[1]).encode()
         handler.send_response(200)

@@ -302,7 +302,10 @@ class Cluster:
         )
 
     def join_group(self, request, version):
-        """Make the client the group's leader and only member."""
+        """Add the client to its group as the leader and only member.
+
+        Newer clients must send the request again with the assigned member id.
+        """
         answer = self._messages.JoinGroupResponse
         group = self._group(request.group_id)
         if not request.member_id:
@@ -330,7 +333,7 @@ class Cluster:
         )
 
     def sync_group(self, request, version):
-        """Return the assignment that the leader sent for itself."""
+        """Return the assignment that the leader has sent, which is its own."""
         answer = self._messages.SyncGroupResponse
         code = self._group(request.group_id).judge(request, self._kwire.error_codes)
         if code:
@@ -380,7 +383,7 @@ class Cluster:
         return answer(topics=topics)
 
     def offset_fetch(self, request, version):
-        """Return committed offsets."""
+        """Return the committed offsets of the requested topics and groups."""
         answer = self._messages.OffsetFetchResponse
         if not request.groups:
             return answer(

@@ -13,12 +13,12 @@ OVER_THE_USUAL_CEILING = 101 * MIB
 
 
 def table(kwire, offered):
-    """Return the table of a broker."""
+    """Return a version table with the offered ranges."""
     return kwire.connection.negotiation.ApiVersionTable(offered)
 
 
 def client_of(kwire, offered, **options):
-    """Return a client that does not need to negotiate."""
+    """Return a client whose version table has the offered ranges."""
     return kwire.connection.ClientConnection(table=table(kwire, offered), **options)
 
 

@@ -156,7 +156,7 @@ def test_equal_brokers_share_their_table(kwire, cluster, negotiation):
 
 @pytest.mark.parametrize("version", range(NEWEST_METADATA + 1))
 def test_metadata_of_all_compatible_versions_is_equal(kwire, cluster, version):
-    """Nine versions return the same cluster.
+    """All nine Metadata versions describe the same cluster.
 
     If a version lacks a field, the field has its default.
     """

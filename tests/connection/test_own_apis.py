@@ -68,7 +68,7 @@ def test_request_of_an_own_api_is_decoded_with_the_registry(kwire, api):
 
 
 def test_request_of_an_own_api_is_rejected_without_the_registry(kwire, api):
-    """The error contains the missing argument."""
+    """The error names the argument ``registry``."""
     request, _, _ = api
     frame = kwire.messages.framing.encode_request(request(text="a"), 1)
     with pytest.raises(kwire.UnsupportedVersion, match="registry=ApiRegistry"):
@@ -129,7 +129,7 @@ def test_response_of_another_class_is_rejected(kwire, api):
 
 
 def test_unsupported_own_api_has_its_versions_in_the_error(kwire, api):
-    """An empty response (KIP-35) reports the range of the class."""
+    """After an empty response (KIP-35), the error has the versions of the class."""
     request, _, registry = api
     client, _ = connect(kwire, registry)
     client.send(request(text="a"))

@@ -225,7 +225,12 @@ RELEASES = ["0.10.0", "0.10.2", "0.11.0", "1.1", "2.3", "2.8", "3.9", "4.1", "4.
 
 
 class Exchange(NamedTuple):
-    """Client, its broker, and the rows that it read back."""
+    """Records that one client has exchanged with a broker.
+
+    * ``client``: class of the client.
+    * ``broker``: the broker, which has stopped.
+    * ``found``: rows that the client has read back.
+    """
 
     client: type
     broker: Broker
@@ -332,7 +337,7 @@ def test_kafka_0_9_closes_the_connection_on_api_versions(kwire):
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_records_that_want_no_response_arrive(kwire, client):
-    """If acks is 0, the next response belongs to the next request."""
+    """The broker sends no response to such a request, and the records are readable."""
     with Broker(kwire, "3.9") as broker:
         peer = client(broker.address)
         peer.produce(acks=0)

@@ -81,7 +81,7 @@ def test_handshake_1_has_the_bytes_of_sasl_authenticate(kwire):
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
 def test_raw_tokens_may_be_split_anywhere(kwire, size):
-    """The stream contains the handshake response, followed by tokens."""
+    """The bytes of the handshake response and the tokens may arrive in any pieces."""
     stream = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
     tokens = [b"", b"\0\0\0\1", b"long" * 50, b"x"]
     stream += b"".join(len(token).to_bytes(4, "big") + token for token in tokens)
@@ -252,7 +252,7 @@ def test_server_sends_raw_tokens_only_after_handshake_0(kwire):
 
 
 def test_raw_tokens_respect_the_frame_limit(kwire):
-    """The size is checked before the bytes arrive, as for frames."""
+    """A token is rejected when its size arrives, as a frame is."""
     offered = table(kwire, OLD)
     limits = kwire.Limits(frame_bytes=100)
     client = kwire.connection.ClientConnection("kw", table=offered, limits=limits)

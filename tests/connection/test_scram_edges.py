@@ -24,7 +24,7 @@ def exchange(sasl, monkeypatch):
 
 
 def test_scram_errors_escape_what_the_server_sent(sasl):
-    """Applies to all values, also if the iteration count is too high."""
+    """All values from the server are escaped, even if the client cannot parse them."""
     for message in (
         f"e=no{HOSTILE}",
         f"r={{}}x,s=c2FsdA==,i={HOSTILE}",

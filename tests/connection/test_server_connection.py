@@ -218,7 +218,10 @@ def test_versions_that_kwire_does_not_know_are_not_served(kwire):
 
 
 def test_server_without_api_versions_closes_the_connection_on_it(kwire):
-    """The client then uses its fallback, as for brokers before 0.10."""
+    """A server without ApiVersions closes the connection, as brokers before 0.10 do.
+
+    The client then uses its fallback.
+    """
     server = serving(kwire, {3: (0, 0)})
     client = kwire.connection.ClientConnection(fallback="0.8.0")
     (event,) = receive(server, client.data_to_send())
@@ -229,7 +232,10 @@ def test_server_without_api_versions_closes_the_connection_on_it(kwire):
 
 
 def test_older_requests_are_answered_before_the_close(kwire):
-    """Later requests are not read."""
+    """The unsupported request closes the connection after the earlier responses.
+
+    Requests after it are not read.
+    """
     server = serving(kwire)
     data = (
         request_bytes(kwire, "Metadata", 8, 1)
@@ -280,7 +286,7 @@ def test_additional_bytes_after_a_request_are_ignored(kwire):
     ],
 )
 def test_after_an_error_every_call_says_why(kwire, data, error):
-    """Earlier responses can still be sent."""
+    """After an error, calls raise it. Earlier responses can still be sent."""
     server = serving(kwire, compat=None)
     (older,) = receive(server, request_bytes(kwire, "Metadata", 8, 1))
     server.send(older, kwire.messages.MetadataResponse())
@@ -341,7 +347,7 @@ def test_closed_server_connection_sends_nothing(kwire):
 
 
 def test_zero_copy_gives_views_of_the_frame(kwire):
-    """The records of Produce are views of the frame."""
+    """The records of a Produce request are views of its frame."""
     request = kwire.messages.ProduceRequest
     topic = request.TopicProduceData(
         name="t",

@@ -95,7 +95,7 @@ def test_objects_report_that_they_were_never_released(draft):
 def test_null_requests_all_apis_and_a_list_requests_its_apis(
     draft, negotiation, requested_keys, expected_keys
 ):
-    """An empty list requests no APIs, and must not be treated as all."""
+    """Null requests all APIs, while an empty list requests none."""
     table = exchange_versions(draft, negotiation, SERVED["B2"], requested_keys)
     assert ranges_of(table) == {key: SERVED["B2"][key] for key in expected_keys}
 
@@ -110,7 +110,10 @@ def test_response_with_unrequested_apis_is_rejected(kwire, draft):
 def test_two_brokers_have_the_common_versions_of_the_document(
     draft, negotiation, kwire
 ):
-    """Worked example: 1-2 for key 0, 2-3 for key 1, and no key 2."""
+    """The document's common ranges are 1-2 for key 0 and 2-3 for key 1.
+
+    One of the brokers does not support key 2.
+    """
     tables = {
         broker: exchange_versions(draft, negotiation, served)
         for broker, served in SERVED.items()
@@ -125,7 +128,10 @@ def test_two_brokers_have_the_common_versions_of_the_document(
 
 
 def test_a_version_can_be_in_the_range_and_not_be_used(draft, negotiation):
-    """Backport: 0-2 are offered, but 1 is known to be broken."""
+    """In the document's example, version 1 of the offered range 0-2 is broken.
+
+    A policy excludes it.
+    """
     policy = negotiation.VersionPolicy(exclude={1: [1]})
     table = exchange_versions(draft, negotiation, {1: (0, 2)}, policy=policy)
     assert ranges_of(table) == {1: (0, 2)}

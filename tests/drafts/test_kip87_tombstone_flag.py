@@ -336,7 +336,10 @@ def test_compressed_messages_keep_their_bits(kip87, compression):
 
 
 def test_log_append_time_of_the_whole_is_that_of_each(kip87):
-    """A broker only sets it on the wrapper."""
+    """The timestamp of the wrapper applies to all its messages.
+
+    With LogAppendTime, a broker only changes the wrapper.
+    """
     rows = three(kip87, attributes=0x08, timestamp=77)
     data = kip87.encode(rows, compression="gzip")
     assert kip87.decode(data) == rows
@@ -515,7 +518,7 @@ def test_changed_byte_is_detected_or_changes_an_offset(kwire, kip87, seeds):
 
 @pytest.mark.parametrize("check_crc", [True, False])
 def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc):
-    """If checksums are off, all fields at all levels can be attacked."""
+    """Without checksums, changed bytes reach the fields at all levels."""
     refused = 0
     for data in seeds:
         changes = itertools.product(range(len(data)), range(0, 256, 5))
@@ -555,7 +558,7 @@ def test_hostile_lengths_are_errors_with_their_position(kwire, kip87):
 
 @pytest.mark.parametrize("size", [-1, 0, 13, 14, 21])
 def test_sizes_too_small_for_a_message_are_refused(kwire, kip87, size):
-    """The minimum is 14 for any magic, and 22 with a timestamp."""
+    """The minimum size is 14 for any magic, and 22 with a timestamp."""
     data = TOMBSTONE[:8] + struct.pack(">i", size) + TOMBSTONE[12:]
     with pytest.raises(kwire.CorruptBatch, match="smaller than its own header"):
         kip87.decode(data)

@@ -105,7 +105,7 @@ def test_fetch_with_its_tag_moved_has_a_rack_that_cannot_be_null(kwire, texts):
 
 
 def test_produce_as_proposed_has_a_rack_that_cannot_be_null(kwire, texts):
-    """The tags are valid, but the default is not."""
+    """The tags are valid, but the default of the rack is null."""
     error = schema_error(kwire, texts["produce"])
     assert (error.rule, error.path) == (
         "default-not-nullable",
@@ -225,7 +225,7 @@ def test_kafka_fetch_leaders_share_addresses(kwire, kip951, version):
 
 
 def test_leader_without_a_broker_has_no_address(kip951):
-    """The broker is an optional tagged field of the draft."""
+    """The broker with the address is an optional tagged field in the draft."""
     cls = kip951.FetchResponse
     response = fetch(cls, current_leader_broker=cls.BrokerInfo())
     assert kip951.leader_changes(response) == change(kip951, TOPIC_ID)
@@ -247,7 +247,7 @@ def test_unknown_leader_is_no_change(kip951, unknown):
 
 
 def test_other_messages_have_no_leaders(kwire, kip951):
-    """If a message is a request or another response, it is rejected."""
+    """Any message except a Fetch or Produce response raises TypeError."""
     for name in ("ProduceRequest", "MetadataResponse"):
         message = getattr(kwire.messages, name)()
         with pytest.raises(
@@ -412,7 +412,10 @@ def test_client_learns_nothing_from_a_broker_of_today(kwire, kip951):
 
 
 def test_client_of_tag_2_refuses_a_snapshot_over_a_socket(kwire, kip951):
-    """If a broker lacks the draft, its snapshot id is not an address."""
+    """A broker without the draft sends its snapshot id in tag 2.
+
+    The client must not use it as an address.
+    """
     kafka_class = kwire.messages.FetchResponse
     row = kafka_class.PartitionData(
         snapshot_id=kafka_class.SnapshotId(end_offset=900, epoch=4)

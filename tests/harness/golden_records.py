@@ -126,7 +126,7 @@ def of_kwire(kwire, data: bytes, **options) -> Reading:
 
 
 def common_entries(fields: dict, records: tuple, control: tuple) -> list[Entry]:
-    """Convert a batch to entries.
+    """Convert a batch to a list of entries.
 
     Kafka returns an uncompressed message as a separate entry, while kwire returns
     consecutive uncompressed messages as one batch. This function splits such a batch

@@ -82,7 +82,7 @@ def changed_bytes(turn=0):
 
 
 def inserted_and_deleted(turn=0):
-    """Insert, delete, repeat or reverse some bytes."""
+    """Yield vectors in which some bytes are inserted, deleted, repeated or reversed."""
     for vector, dice in seeds("inserted and deleted", turn):
         data = bytearray(vector.data)
         for _ in range(dice.randint(1, 3)):
@@ -101,7 +101,7 @@ def inserted_and_deleted(turn=0):
 
 
 def random_bytes(turn=0):
-    """Generate random bytes.
+    """Yield random bytes for random messages.
 
     Half of the inputs consist of small and boundary values, which pass more checks in
     the decoder than uniformly distributed bytes.

@@ -46,9 +46,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def is_left_out(path: Path, without: frozenset[str] = frozenset()) -> bool:
-    """Return whether a test file or directory is outside the lane.
+    """Return whether ``make quick`` skips a test file or a directory.
 
-    ``without`` contains the lane's libraries that have no wheel for this machine.
+    ``without`` contains libraries of the dependency group ``quick`` that have no wheel
+    for this machine.
     """
     if path.parent == TESTS:
         return path.name not in FOLDERS

@@ -7,7 +7,7 @@ import threading
 
 
 def together(works, interval=1e-5):
-    """Run the functions in separate threads. Raise the first error.
+    """Run the functions in one thread each, and raise the first error.
 
     ``interval`` is the interpreter's switch interval in seconds.
     """

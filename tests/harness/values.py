@@ -17,7 +17,7 @@ LONG_TEXT = "né日𝄞" * 40
 
 
 def binding_of(package, name):
-    """Return a message's binding in the ``package`` engine."""
+    """Return the binding of a message class in the engine of ``package``."""
     cls = getattr(package.messages, name)
     return package._engine.active.engine.binding_of(cls)
 
@@ -30,7 +30,7 @@ def pairs(package):
 
 
 def build(package, name, plain):
-    """Convert a plain value to a message for the ``package`` engine."""
+    """Convert a plain struct to a message for the engine of ``package``."""
     binding = binding_of(package, name)
     return _build_struct(binding, binding.message.struct, plain)
 

@@ -139,7 +139,7 @@ def test_a_kill_while_merging_shows_each_row_once(tmp_path, deleted):
 
 
 def test_file_merged_after_the_listing_is_read_completely(tmp_path):
-    """A slow reader reads all rows exactly once."""
+    """A reader that has listed small files reads each row once after their merge."""
     writer = CaptureWriter(tmp_path)
     small = [write(writer, 0, 4), write(writer, 5, 9)]
     listed = list_capture_files(tmp_path)

@@ -331,7 +331,7 @@ def test_used_port_is_an_error_and_leaves_no_directory(tmp_path):
 
 
 def test_relay_keeps_its_own_address_in_responses(tmp_path):
-    """The cluster already advertises the address of the relay."""
+    """The cluster advertises the address of the relay, which must stay unchanged."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     node = messages.MetadataResponse.MetadataResponseBroker(host="127.0.0.1", port=port)
@@ -362,7 +362,7 @@ def test_a_relay_does_not_call_itself(tmp_path):
             client.settimeout(TIMEOUT_S)
             client.sendall(framing.encode_request(messages.ApiVersionsRequest(), 0, 1))
             assert client.recv(1) == b""
-        # The connection to itself is closed a moment later.
+        # The relay closes the connection to itself a moment later.
         time.sleep(0.3)
         assert recorder.counts.connections <= 1
     assert [

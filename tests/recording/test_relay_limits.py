@@ -185,7 +185,7 @@ def test_incomplete_frames_of_all_clients_share_a_limit(tmp_path):
 
 
 def test_unread_responses_of_all_clients_share_a_limit(tmp_path):
-    """Responses wait in the relay for clients that do not read them."""
+    """The relay limits the sum of the responses that its clients do not read."""
     answer = add_size(bytes(4 << 20))
 
     def script(connection):

@@ -232,7 +232,7 @@ def test_client_ids_that_are_not_text_become_valid_values(tmp_path):
 
 
 def test_incomplete_last_line_is_reported(tmp_path):
-    """The broker may still be writing this line."""
+    """A line without its end is reported, because the broker may still write it."""
     path = write_log(tmp_path, LINE + LINE[:-100])
     _, bad = read_request_log(path)
     assert (bad.line, "not complete" in bad.reason) == (2, True)

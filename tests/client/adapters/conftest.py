@@ -15,9 +15,9 @@ from tests.client.adapters.fetched import CLIENTS
 
 @pytest.fixture(autouse=True)
 def leave_clients_as_they_were(monkeypatch):
-    """Install adapters on any engine.
+    """Let adapters be installed with both engines, and remove them after the test.
 
-    Fail if an adapter is still installed afterwards.
+    The test fails if it has left an adapter installed.
     """
     monkeypatch.setattr(adapters, "backend", "fast")
     yield

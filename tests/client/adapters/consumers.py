@@ -65,7 +65,7 @@ class Broker(one_broker.Broker):
 
 
 class KafkaPython:
-    """kafka-python consumer."""
+    """Consumer of kafka-python for the partition in ``TOPIC``."""
 
     def __init__(self, broker, **options):
         """Read the topic from offset 0."""
@@ -81,15 +81,15 @@ class KafkaPython:
         self.seek(0)
 
     def poll(self, most=None, timeout_ms=TIMEOUT_MS):
-        """Poll once, and return the partition's records."""
+        """Poll once, and return the records of the partition."""
         return self._consumer.poll(timeout_ms, most).get(self._tp, [])
 
     def take(self):
-        """Return the iterator's next record."""
+        """Return the next record of the consumer's iterator."""
         return next(self._consumer)
 
     def seek(self, offset):
-        """Set the position."""
+        """Set the position of the partition to an offset."""
         self._consumer.seek(self._tp, offset)
 
     def position(self):
@@ -110,7 +110,7 @@ class KafkaPython:
 
 
 class Aiokafka:
-    """aiokafka consumer."""
+    """Consumer of aiokafka for the partition in ``TOPIC``."""
 
     def __init__(self, broker, **options):
         """Read the topic from offset 0."""
@@ -133,16 +133,16 @@ class Aiokafka:
         self._consumer.seek(self._tp, 0)
 
     def poll(self, most=None, timeout_ms=TIMEOUT_MS):
-        """Poll once, and return the partition's records."""
+        """Poll once, and return the records of the partition."""
         work = self._consumer.getmany(timeout_ms=timeout_ms, max_records=most)
         return self._run(work).get(self._tp, [])
 
     def take(self):
-        """Return the iterator's next record."""
+        """Return the next record of the consumer's iterator."""
         return self._run(anext(self._consumer))
 
     def seek(self, offset):
-        """Set the position."""
+        """Set the position of the partition to an offset."""
         self._call(self._consumer.seek, self._tp, offset)
 
     def position(self):

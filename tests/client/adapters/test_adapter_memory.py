@@ -51,7 +51,10 @@ print(count, resident("VmHWM:") - before)
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_batches_that_grow_are_taken_one_by_one_in_bounded_memory(client, monkeypatch):
-    """The responses have 24 KB, and every record arrives once."""
+    """A response of 24 KB decompresses to 768 MiB, but its batches are decoded singly.
+
+    Every record arrives once.
+    """
     monkeypatch.undo()
     done = subprocess.run(
         [

@@ -100,7 +100,7 @@ class SimulatedCluster:
         self._ids = 0
 
     def add_topic(self, name, partitions):
-        """Create a topic with a new id."""
+        """Create a topic with a new id, and return it."""
         self._ids += 1
         leaders = [self.random.choice(list(self.brokers)) for _ in range(partitions)]
         logs = [
@@ -163,7 +163,7 @@ class SimulatedCluster:
         return node % len(self.brokers) + 1
 
     def add_group(self, name, topics):
-        """Create a group that reads topics."""
+        """Create a group that reads topics, and return it."""
         self.groups[name] = group = SimulatedGroup(self, topics)
         return group
 
@@ -173,7 +173,7 @@ class SimulatedCluster:
         return self.coordinators.setdefault((kind, key), self.random.choice(nodes))
 
     def at(self, host, port):
-        """Return the broker that listens on an address."""
+        """Return the broker whose port is 9000 plus its id. ``host`` is ignored."""
         return self.brokers[port - 9000]
 
 
@@ -235,7 +235,7 @@ class SimulatedBroker(
         return module.ServerConnection(self.table)
 
     def learn(self):
-        """Update the view of this broker to the actual state."""
+        """Copy the actual state of the cluster into the view of this broker."""
         brokers = self._cluster.brokers
         self.alive = {node for node, broker in brokers.items() if broker.is_up}
         self.alive.add(self.node)
@@ -267,7 +267,7 @@ class SimulatedBroker(
             )
             topics.setdefault(name, []).append(entry)
         requested = request.topics
-        # In version 0, an empty list requests all topics.
+        # In Metadata version 0, an empty topic list requests all topics.
         is_all = requested is None or (version == 0 and not requested)
         names = list(topics) if is_all else [topic.name for topic in requested]
         if version < 4 or request.allow_auto_topic_creation:

@@ -45,7 +45,8 @@ class CoordinatorAnswers:
             if kind == TRANSACTION:
                 code = codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
         elif node is None:
-            # The first lookup creates the internal topic.
+            # The first lookup creates the internal topic, whose coordinator is not
+            # available yet.
             self.coordinators[kind, key] = self._cluster.coordinator(kind, key)
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code:

@@ -14,7 +14,7 @@ STABLE, UNREVOKED, UNRELEASED = "stable", "unrevoked", "unreleased"
 
 
 class GroupError(Exception):
-    """Error code of a response."""
+    """Error that makes the coordinator respond with an error code."""
 
     def __init__(self, code):
         """Store the error code."""
@@ -23,7 +23,7 @@ class GroupError(Exception):
 
 
 class Member:
-    """State of a member in the coordinator."""
+    """Member of a group, as the coordinator knows it."""
 
     def __init__(self, member_id, instance_id):
         """Start in epoch 0 without partitions."""
@@ -43,7 +43,10 @@ class Member:
 
     @property
     def held(self):
-        """Partitions that cannot be assigned to another member yet."""
+        """Partitions that the member may still read: assigned, or not revoked yet.
+
+        They cannot be assigned to another member.
+        """
         return self.assigned | self.revoked
 
 
@@ -101,9 +104,9 @@ class SimulatedGroup:
         self.epoch += 1
 
     def heartbeat(self, request, now):
-        """Process a heartbeat.
+        """Process a heartbeat at the time ``now``.
 
-        Return the member, and whether to send its assignment.
+        Return the member, and whether the response must contain its assignment.
         """
         self.expire(now)
         if request.member_epoch < 0:

@@ -48,9 +48,9 @@ class Setting:
         )
 
     def poll(self, machine=None, within_s=60.0):
-        """Wait for a chunk.
+        """Wait for a chunk, and return it.
 
-        Returns None if the wait times out or the consumer has failed.
+        Return None if the wait times out or the consumer has failed.
         """
         machine, world = machine or self.machine, self.world
         machine.begin_wait(world.now)

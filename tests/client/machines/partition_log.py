@@ -262,7 +262,7 @@ class PartitionLog:
                 yield message
 
     def aborted_in(self, offset):
-        """List the aborted transactions that end at or after ``offset``."""
+        """Return the aborted transactions whose marker is at or after ``offset``."""
         return [
             transaction
             for transaction in self.aborted

@@ -142,7 +142,7 @@ class Naming:
 
 @pytest.fixture
 def naming(kwire):
-    """Cluster whose responses contain new names."""
+    """``Naming`` on the tested engine."""
     return Naming(kwire)
 
 

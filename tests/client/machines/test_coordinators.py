@@ -29,7 +29,7 @@ class Finder:
 
     @property
     def wake_at(self):
-        """Time of the next ``advance``."""
+        """Time at which ``advance`` must be called next."""
         return self.cluster.wake_at
 
     def advance(self, now):
@@ -64,14 +64,14 @@ class Setting:
         )
 
     def find(self):
-        """Run until all links are found."""
+        """Run for up to 60 s until all links are found. Return whether they are."""
         until = self.world.now + 60
         return self.world.run(self.finder, lambda: self.is_found(), until)
 
 
 @pytest.mark.parametrize("release", ["2.3", "3.9"])
 def test_coordinators_are_found(kwire, release):
-    """Before version 4, keys have separate requests.
+    """A lookup needs one request per key before FindCoordinator version 4.
 
     From version 4 on, one request is enough for all keys.
     """

@@ -28,7 +28,7 @@ SECRET = "hunter2-Kx9"
 
 @pytest.fixture
 def log(caplog):
-    """Client log records at all levels."""
+    """Records that the client has logged, at all levels."""
     caplog.set_level(logging.DEBUG, "kwire.client")
     return caplog
 

@@ -179,7 +179,7 @@ class Setting:
 
 @pytest.mark.parametrize("release", NAMES)
 def test_a_scan_reads_all_records_from_brokers_of_every_release(kwire, release):
-    """Covers both isolation levels, and limits that split batches."""
+    """Covers both isolation levels, and Fetch limits that truncate batches."""
     for committed in (False, True):
         for fetch_bytes in (1 << 20, 300, 40):
             setting = Setting(kwire, release)
@@ -448,7 +448,7 @@ def test_a_fallback_is_not_used_for_brokers_that_report_their_versions(kwire):
 
 
 def test_a_pattern_matches_no_internal_topic_of_the_oldest_brokers(kwire):
-    """The internal flag is missing in these brokers' metadata."""
+    """The Metadata of these brokers does not mark internal topics."""
     setting = Setting(kwire, "0.9.0")
     setting.cluster.add_topic("__consumer_offsets", 1).logs[0].magic = 0
     for broker in setting.cluster.brokers.values():

@@ -55,7 +55,7 @@ class Memory:
 
 
 class Brokers:
-    """Cluster with many brokers, which lead one partition per broker."""
+    """Cluster in which each broker leads one partition of the topic."""
 
     def __init__(self, kwire, count):
         self.kwire = kwire
@@ -263,7 +263,7 @@ def test_a_caller_that_takes_its_time_ends_no_connection(kwire):
 
 
 def test_a_scan_with_an_end_times_out_while_a_frame_never_arrives(kwire):
-    """Waiting for memory does not count as progress."""
+    """The scan times out, because waiting for memory does not count as progress."""
     brokers = Brokers(kwire, 3)
     for partition in range(3):
         brokers.fill(partition, LARGE)

@@ -12,7 +12,7 @@ PLACE = ("a", 0)
 
 
 def is_fetching(setting):
-    """Whether a Fetch request is in flight."""
+    """Return whether a Fetch of the consumer is in flight."""
     return bool(setting.machine._fetcher._fetching)
 
 
@@ -107,7 +107,7 @@ def test_seek_before_the_committed_offset_is_known_replaces_it(kwire):
 
 
 def test_seek_past_the_end_of_the_log_is_a_data_loss(kwire):
-    """Kafka responds OFFSET_OUT_OF_RANGE."""
+    """Kafka responds OFFSET_OUT_OF_RANGE, and the consumer fails with ``DataLost``."""
     setting = Setting(kwire)
     assert setting.poll() is not None
     setting.machine.seek({PLACE: 1000})

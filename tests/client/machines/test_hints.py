@@ -48,7 +48,10 @@ class Hints:
             self.cluster.brokers[node].learn()
 
     def run(self, seconds):
-        """Read for some seconds, and return when the last record arrived."""
+        """Read for some seconds of simulated time.
+
+        Return the arrival time of the last chunk, or None without a chunk.
+        """
         until, came_at = self.world.now + seconds, None
         while self.world.run(self.machine, self.machine.has_result, until):
             fetched = self.machine.take()
@@ -98,7 +101,7 @@ def test_a_new_leader_that_does_not_know_it_yet_is_fetched_from_soon(hints):
 
 
 def test_a_leader_that_never_learns_of_its_epoch_gets_few_requests(hints):
-    """The backoff grows as for other errors."""
+    """The pauses increase, as for any other error."""
     hints.lead(2)
     hints.learn(1)
     hints.log.append(2)

@@ -164,7 +164,7 @@ def test_offsets_that_no_log_has_end_in_a_typed_error(attack):
 
 @FOLLOW
 def test_fetch_session_may_change_its_id_in_each_response(attack, follow):
-    """The scan accepts any new session id."""
+    """The scan accepts a new session id in each response."""
     numbers = itertools.count(1)
     attack.answer(
         "Fetch", lambda node, response: response.replace(session_id=next(numbers))
@@ -230,7 +230,7 @@ def test_a_partition_that_a_response_has_twice_counts_once(attack):
 
 
 def test_records_after_the_end_come_once(attack):
-    """The second batch starts at the end offset of the scan."""
+    """The scan drops the second batch, which starts at the scan's end offset."""
     encode = attack.kwire.records.encode_batch
 
     def more(node, response):

@@ -12,7 +12,7 @@ BATCHES = 40
 
 
 def test_released_memory_is_used_by_the_next_fetch_immediately(kwire):
-    """If the budget is always full, a scan never waits for a timeout."""
+    """Even if the memory budget is always used up, a scan never waits for a timeout."""
     random = random_module.Random(3)
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 1, ("4.1",))

@@ -93,7 +93,7 @@ def test_metrics_of_a_scan_count_what_was_read(kwire):
 
 
 def count_calls(function):
-    """Run a function, and count its calls into metrics and events."""
+    """Run a function. Return the number of calls into metrics, events and logging."""
     calls = 0
     files = "machines/metrics.py", "machines/events.py", "logging/__init__.py"
 

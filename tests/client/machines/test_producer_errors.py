@@ -277,9 +277,9 @@ def test_a_closed_producer_fails_what_it_has(kwire):
 
 @pytest.mark.parametrize("acks", [0, 1])
 def test_acks_1_and_0_write_in_order_and_hold_no_memory(kwire, acks):
-    """With acks=1 or acks=0.
+    """Batches are written in order, with acks=1 and with acks=0.
 
-    With acks=0, sent batches are finished and use no memory.
+    With acks=0, a batch is finished when it is sent, and then uses no memory.
     """
     setting = Setting(kwire, acks=acks, is_idempotent=False, max_batch_bytes=100)
     for number in range(20):

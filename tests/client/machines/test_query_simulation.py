@@ -37,7 +37,7 @@ class Simulation:
         self.bootstrap = [("sim", 9000 + node) for node in self.cluster.brokers]
 
     def run(self, machine):
-        """Run a machine, and return its result or raise its failure."""
+        """Run a machine to its end. Return its result, or raise its failure."""
         until = START_S + 3 * TIMEOUT_S
         assert self.world.run(machine, machine.has_result, until), "no end"
         machine.close(self.world.now)
@@ -46,14 +46,14 @@ class Simulation:
         return machine.result()
 
     def topics(self):
-        """List the topics."""
+        """Return the result of a request for all topics."""
         machine = self.module.TopicsMachine
         return self.run(
             machine(self.bootstrap, self.settings, now=START_S, random=self.random)
         )
 
     def offsets(self, lookup, *topics, **options):
-        """Look up an offset for all partitions."""
+        """Look up an offset for all partitions, and return the result."""
         return self.run(
             self.module.OffsetsMachine(
                 self.bootstrap,
@@ -147,7 +147,7 @@ def test_offsets_are_found_while_leaders_move(kwire):
 
 
 def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire):
-    """A scan with read_committed ends at this offset."""
+    """``LATEST`` is the last stable offset, where a read_committed scan ends."""
     simulation = Simulation(kwire, 0)
     log = simulation.cluster.topics["a"].logs[0]
     stable = log.end
@@ -197,7 +197,7 @@ def test_topic_list_times_out_if_brokers_stop_responding(kwire, monkeypatch):
 
 
 def test_sizes_are_those_of_leaders(kwire):
-    """Brokers get one request, for all topics, one topic, or none."""
+    """Each broker gets one request. Without topics, no request is sent."""
     simulation = Simulation(kwire, 1)
     sizes = {partition: log.size for partition, log in simulation.logs().items()}
     assert simulation.sizes() == sizes

@@ -31,9 +31,9 @@ def attack(kwire):
 
 
 def only(response, chosen, change):
-    """Return a Fetch response that redirects one partition.
+    """Return a Fetch response in which ``change`` redirects one partition.
 
-    The other partition is empty.
+    The other partition has no records.
     """
 
     def answer(part):
@@ -158,7 +158,7 @@ def test_produce_hints_in_a_circle_are_paused(kwire):
     (batch,) = setting.send(b"value")
     assert isinstance(batch.failure, setting.module.DeliveryFailed)
     setting.world.traffic.check()
-    # One redirect per second for 20 s, after the first few.
+    # After the first redirects, the client follows one per second for 20 s.
     assert batch.attempts < 30
 
 

@@ -33,13 +33,13 @@ class Setting:
         self.learn()
 
     def add_topic(self, name, partitions):
-        """Add a topic with a few records."""
+        """Add a topic with some records, and let all brokers learn it."""
         for log in self.cluster.add_topic(name, partitions).logs:
             for _ in range(self.random.randrange(1, 6)):
                 log.append(self.random.randint(1, 4))
 
     def learn(self):
-        """Update the view of all brokers."""
+        """Let all brokers learn the actual state of the cluster."""
         for broker in self.cluster.brokers.values():
             broker.learn()
 
@@ -122,7 +122,7 @@ def offsets(response):
 
 
 def ends(setting, *topics):
-    """Return the log end offsets of topics."""
+    """Return {(topic, partition): log end offset} for all partitions of topics."""
     return {
         (name, index): log.end
         for name in topics

@@ -108,7 +108,7 @@ def test_a_broker_without_a_receiver_gets_no_request(kwire):
     client.brokers.brokers[1]._cluster.receiver = None
     client.brokers.brokers[1].become("4.1")
     client.run(700)
-    # One connection, and a metadata refresh every five seconds.
+    # The client has one connection, and refreshes its metadata every five seconds.
     assert client.world.requests < 150
     assert client.close() == 0
 

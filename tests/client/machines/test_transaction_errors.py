@@ -285,7 +285,7 @@ def test_unauthorized_transactional_id_is_an_error(kwire):
 
 
 def test_a_group_that_the_user_may_not_read_aborts_the_transaction(kwire):
-    """The next transaction may contain other groups' offsets."""
+    """The next transaction may contain the offsets of another group."""
     setting = Setting(kwire)
     setting.broker.refused_keys = {"secret"}
     setting.begin()
@@ -315,7 +315,7 @@ def test_overlapping_transactions_are_rejected(kwire):
 
 
 def test_a_closed_producer_fails_offsets_too(kwire):
-    """Otherwise the caller would wait forever."""
+    """The pending offsets fail, because otherwise the caller would wait forever."""
     setting = Setting(kwire)
     setting.begin()
     pending = setting.machine.add_offsets(

@@ -269,7 +269,7 @@ class TransactionScenario(ProduceScenario):
         )
 
     def _give(self, report):
-        """Add records or offsets to a transaction, if it accepts any."""
+        """Add records or offsets to a transaction, unless the machine rejects them."""
         random, machine, now = self.random, report.machine, self.world.now
         if not machine.transactions.takes_records or machine.failure is not None:
             return

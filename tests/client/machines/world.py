@@ -104,7 +104,7 @@ class World:
             wire.send()
 
     def wake_broker(self, node):
-        """Make a silent broker process its requests again."""
+        """Let a silent broker process its waiting requests and later requests."""
         self.cluster.brokers[node].is_silent = False
         for wire in self.wires:
             if wire.broker.node == node:
@@ -138,7 +138,7 @@ class Wire:
 
     @property
     def is_over(self):
-        """Whether the connection or the link is closed."""
+        """Whether the connection is broken or its link is closed."""
         return self.is_broken or self.link.is_over
 
     def open(self):

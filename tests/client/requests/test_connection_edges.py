@@ -156,7 +156,7 @@ def test_losses_name_the_address_and_the_reason(client, request_):
 
 
 def test_rejected_mechanism_does_not_create_its_first_token(client, runner):
-    """The first bytes may contain the password."""
+    """The first token may contain the password, so that it must not be created."""
 
     class Unasked:
         mechanism = "OTHER"
@@ -227,7 +227,7 @@ def test_invalid_frame_during_sasl_is_not_reported_as_a_wrong_password(
     ],
 )
 def test_an_impossible_address_of_a_broker_is_its_error(client, runner, host, port):
-    """Metadata may contain any host name and port number."""
+    """The error belongs to this broker, because Metadata may contain any address."""
 
     class Impossible:
         node_id, rack = 2, None
@@ -260,7 +260,10 @@ def make_other_protocol_error():
 def test_failed_connection_attempts_have_a_reason(
     kwire, client, runner, monkeypatch, error, words
 ):
-    """If a name has several addresses, the exception has no errno."""
+    """The error has a reason even if the exception has no errno.
+
+    asyncio raises such an exception if a host name has several addresses.
+    """
     network = importlib.import_module(f"{kwire.__name__}.client.runners.network")
 
     async def refuse_later(*arguments):

@@ -532,7 +532,10 @@ def test_silent_server_ends_the_tls_handshake_after_the_timeout(
 def test_peer_that_does_not_end_tls_is_not_waited_for(
     client, runner, request_, certificate, client_context
 ):
-    """The peer stops reading, and TLS itself would wait for 30 s."""
+    """The client does not wait for the peer, which has stopped reading.
+
+    TLS itself would wait for 30 s.
+    """
     is_request_finished = threading.Event()
     broker = Broker(make_table())
     broker._server.close()

@@ -48,7 +48,7 @@ def test_wrong_password_is_refused(client, runner, sasl, name, user):
 
 
 def test_close_after_a_raw_token_suggests_a_wrong_password(client, runner, sasl):
-    """An old broker only closes the connection."""
+    """Old brokers close the connection if they reject a user name or a password."""
     with Broker(make_table("0.10.1"), users=USERS) as broker:
         error = catch_failure(client, runner, broker, sasl=sasl.Plain("ann", "wrong"))
     assert "; brokers do so when they reject the user name or the password" in str(
@@ -140,7 +140,7 @@ def test_a_secret_in_the_place_of_tls_is_not_shown(client, runner):
 def test_sasl_is_suggested_only_if_the_broker_offers_it(
     client, runner, messages, is_offered
 ):
-    """A broker that closes the connection may also be restarting."""
+    """Any other broker may close the connection because it is restarting."""
     ranges = dict(make_table().ranges())
     if not is_offered:
         for request in ("SaslHandshakeRequest", "SaslAuthenticateRequest"):

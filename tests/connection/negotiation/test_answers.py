@@ -84,7 +84,7 @@ def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest
 
 
 def test_servers_before_2_4_list_nothing(kwire):
-    """These servers support ApiVersions up to version 2."""
+    """Before ApiVersions 3, the response to an unsupported version lists no APIs."""
     _, body = answer_in_hex(
         kwire, V3, make_served_table(kwire, {1: (0, 9), 18: (0, 2)})
     )
@@ -199,7 +199,7 @@ def test_wrong_bytes_in_a_known_version_are_a_decode_error(kwire, text):
 
 @given(st.binary(max_size=40))
 def test_any_question_has_an_answer_or_is_a_decode_error(twins, tail):
-    """Both engines have the same result."""
+    """Both engines have the same result: a response or a ``DecodeError``."""
     ends = []
     for kwire in twins:
         try:

@@ -125,9 +125,9 @@ def test_the_view_follows_its_brokers(kwire):
 
 
 def test_closed_table_is_rejected_by_a_cluster_view(kwire):
-    """The error contains the broker.
+    """The error contains the name of the broker whose connection has ended.
 
-    If it is updated or removed, the view works again.
+    If its table is updated or removed, the view works again.
     """
     view = cluster(kwire, B1=B1)
     gone = table(kwire, B2)

@@ -47,7 +47,7 @@ def test_releases_with_api_versions_have_no_fallback_table(kwire, release):
 
 @pytest.mark.parametrize("release", ["0.8.20", "0.9.01"])
 def test_release_prefix_ends_at_a_dot(kwire, release):
-    """Release 0.8.20 must not match the prefix 0.8.2."""
+    """Neither 0.8.20 nor 0.9.01 is a release of the lines 0.8.2 and 0.9.0."""
     assert kwire.connection.negotiation.fallback_table(release) is None
 
 
@@ -82,7 +82,7 @@ def test_closed_fallback_table_does_not_close_others(kwire):
 
 
 def test_the_policy_holds_for_fallbacks_too(kwire):
-    """If a client does not support Fetch 0, it must not use it."""
+    """The policy requires Fetch 1, which 0.8.0 does not support."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "1+"}, {0: [1]})
     table = kwire.connection.negotiation.fallback_table("0.9.0", policy)
     assert (table.pick(1), table.pick(0)) == (1, 0)
@@ -91,7 +91,7 @@ def test_the_policy_holds_for_fallbacks_too(kwire):
 
 
 def test_fallback_versions_are_within_the_table_of_the_release(kwire):
-    """Rows are within the release's table, except one librdkafka row."""
+    """All versions except one are within the table of the release."""
     too_much = []
     for release in ("0.8.0", "0.8.1", "0.8.2", "0.9.0"):
         whole = kwire.connection.negotiation.ApiVersionTable.of_release(release)

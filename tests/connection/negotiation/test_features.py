@@ -77,7 +77,7 @@ def test_feature_list_is_complete(kwire):
 
 @pytest.mark.parametrize(("name", "needs"), CASES)
 def test_the_least_versions_are_enough(kwire, name, needs):
-    """The broker's newest versions are exactly the required versions."""
+    """A feature is supported if the newest versions are exactly the required ones."""
     enough = table(kwire, {key: (0, min_version) for key, min_version in needs.items()})
     assert enough.supports(feature(kwire, name))
     assert name in enough.features()

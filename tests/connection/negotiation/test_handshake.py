@@ -130,7 +130,7 @@ def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, broker_newe
         "0023 00000000",
         # librdkafka's mock cluster sends a compact zero count, followed by a row.
         "0023 01 0012 0000 0002 00000000",
-        # The layout belongs to the requested version.
+        # The layout of the requested version, although error 35 requires version 0.
         "0023 02 0012 0000 0002 00 00000000 00",
         "0023 00000001 0003 0000 0009",
         "0023",
@@ -296,7 +296,7 @@ def test_software_names_that_brokers_reject_are_rejected(kwire, name):
 
 @pytest.mark.parametrize("name", ["a", "1", "a-b", "kwire", "1.0.0-rc1", "A..b--9"])
 def test_valid_software_names_are_sent(kwire, name):
-    """Letters, digits, dots and dashes.
+    """A name contains letters, digits, dots and dashes.
 
     The first and last characters are letters or digits.
     """
@@ -383,7 +383,7 @@ BODIES = st.one_of(
 
 @given(st.lists(BODIES, min_size=12, max_size=12))
 def test_any_sequence_of_responses_ends_the_handshake(twins, bodies):
-    """Every response ends the handshake or lowers the version.
+    """Each response ends the handshake, or lowers the version of the next request.
 
     Both engines send the same requests.
     """

@@ -36,7 +36,7 @@ def test_excluded_version_is_not_usable_in_the_backport_example(kwire):
 
 
 def test_error_names_the_policy_if_it_excludes_all_common_versions(kwire):
-    """The error names the configuration, because the ranges overlap."""
+    """The ranges overlap, so that the error names the excluded versions."""
     broker_table = table(kwire, {1: (4, 5)}, exclude={1: (5, 4, 9)})
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         broker_table.pick(1)
@@ -60,7 +60,7 @@ def test_excluding_versions_of_one_api_leaves_the_others(kwire):
 def test_usable_versions_are_the_intersection_of_all_three(
     twins, offered, speaks, exclude
 ):
-    """Compares the result with sets of numbers."""
+    """Compares the usable versions with an intersection of three sets."""
     for kwire in twins:
         policy = kwire.connection.negotiation.VersionPolicy({1: speaks}, {1: exclude})
         broker_table = kwire.connection.negotiation.ApiVersionTable(
