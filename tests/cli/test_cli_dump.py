@@ -332,7 +332,7 @@ def test_tail_does_not_read_earlier_records(run, tmp_path):
 def test_format_string_has_the_placeholders_of_kcat(run, tmp_path):
     """The placeholders and escapes are the same as in kcat.
 
-    Bytes are printed unchanged.
+    Keys and values are printed as unchanged bytes.
     """
     rows = [
         (b"k1", b"\xff\x00\n", START, [("a", b"1"), ("b", None)]),

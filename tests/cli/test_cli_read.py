@@ -95,7 +95,7 @@ def test_options_choose_records(run, address, options, expected):
 
 
 def test_max_ends_the_reading(run, address):
-    """The command ends after this number of records, even if there are more."""
+    """The command ends after ``--max`` records, even if the topic has more records."""
     ran = run("read", address, "orders", "other", "--follow", "-n", "4", "-f", "%t\\n")
     assert ran.code == 0 and len(ran.out.splitlines()) == 4
 

@@ -39,7 +39,7 @@ PIECES = [
     b"\x7f",
     b"%",
     b"%d",
-    # Long values are separated in another way than short values.
+    # Values of this size are split with ``index`` instead of ``bytes.split``.
     b"long" * 500,
     b"\xc2",
     b"\x80",

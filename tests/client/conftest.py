@@ -13,7 +13,10 @@ from tests.client.restored_logs import make_rows, write_log
 
 @pytest.fixture
 def run_restore(kwire):
-    """Return a function that runs ``kwire restore``: exit code and stderr."""
+    """Return a function that runs ``kwire restore``.
+
+    It returns the exit code and stderr.
+    """
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
 
     def run(broker, *args):
@@ -30,9 +33,9 @@ def run_restore(kwire):
 
 @pytest.fixture
 def rows_by_partition(tmp_path):
-    """Write a topic with two partitions to ``tmp_path``.
+    """Write the logs of a topic with two partitions below ``tmp_path``.
 
-    Return its rows by partition.
+    Return the rows of each partition.
     """
     source = random.Random(1)
     partitions = [make_rows(source, 30), make_rows(source, 40)]

@@ -24,7 +24,10 @@ SASL = {SaslHandshakeRequest.api_key: (1, 1), SaslAuthenticateRequest.api_key: (
 
 
 class LogBroker(Broker):
-    """Cluster with one broker. ``topics`` is {name: record count per partition}."""
+    """Broker of a cluster with one broker.
+
+    ``topics`` is {topic name: record counts by partition}.
+    """
 
     def __init__(self, topics, **options):
         """Write the topics in small batches, and start listening."""

@@ -46,7 +46,10 @@ class KeptLog(PartitionLog):
         return base
 
     def rows(self):
-        """Return the rows for a reader: offset, timestamp, key, value, headers."""
+        """Return the rows that a reader gets.
+
+        A row is (offset, timestamp, key, value, headers).
+        """
         data = b"".join(entry.data for entry in self.batches)
         return [
             (
@@ -67,7 +70,8 @@ class RestoreBroker(LogBroker):
     def __init__(self, topics=(), *, random=None):
         """Start listening.
 
-        ``topics`` is {name: partition count}. ``random`` adds faults.
+        * ``topics``: {topic name: partition count}.
+        * ``random``: source of faults, or None for a broker without faults.
         """
         super().__init__({})
         ranges = {**dict(self.table.ranges()), CreateTopicsRequest.api_key: (2, 5)}

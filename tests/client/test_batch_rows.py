@@ -96,7 +96,7 @@ def offsets_of(chunk):
 @pytest.mark.parametrize("views", [False, True])
 @pytest.mark.parametrize("batch_rows", [1, 4, 10, 100])
 def test_no_chunk_of_a_scan_has_more_records(opened, batch_rows, views):
-    """Every record is in one chunk, and the position is this chunk's end."""
+    """Each record is in exactly one chunk. The position is the end of this chunk."""
 
     async def check():
         seen, progress = [], []
@@ -160,7 +160,10 @@ def test_a_scan_continues_between_two_parts(opened, parts):
 def test_a_consumer_that_stops_between_two_parts_loses_nothing(
     request, broker, opened, parts, names_chunk
 ):
-    """The committed offset is the part's end, even if ``commit`` gets no chunk."""
+    """The committed offset is the end of the last part that was returned.
+
+    This also applies if ``commit`` gets no chunk.
+    """
     group = f"group-{abs(hash(request.node.nodeid))}"
     broker.cluster_truth.add_group(group, ["orders"])
 
@@ -207,7 +210,10 @@ def test_seek_and_pause_drop_the_rest_of_a_chunk(broker, opened):
 
 
 def test_a_damaged_batch_raises_when_its_chunk_is_used(kwire, opened):
-    """The iteration itself does not fail, as in a scan without a maximum."""
+    """The error is raised when records of the chunk are decoded.
+
+    The iteration over the chunks does not fail, as in a scan without a maximum.
+    """
 
     async def check():
         async with opened("scan", "damaged", batch_rows=4) as scan:

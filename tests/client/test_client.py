@@ -103,7 +103,10 @@ def test_a_scan_from_latest_has_nothing(read, broker):
 
 
 def test_offsets_can_be_given_by_partition(read, broker):
-    """A key is a partition if there is only one topic, otherwise a pair."""
+    """The keys of the dict are partitions if the scan has only one topic.
+
+    Otherwise, they are (topic, partition) pairs.
+    """
     by_number = read(broker.address, "orders", start={0: 30, 1: "latest"})
     by_place = read(
         broker.address, "orders", start={("orders", 0): 30, ("orders", 1): "latest"}
@@ -148,7 +151,7 @@ def test_scan_continues_at_the_position_of_the_previous_scan(kwire, broker):
 
 
 def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
-    """If a scan has no chunks, its position is where it would have started."""
+    """If a scan returns no chunks, its position is the offset at which it started."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     start = {("orders", 0): 20, ("orders", 1): 5}
     with client.connect_sync(broker.address) as kafka:

@@ -297,7 +297,7 @@ def interrupt_after_call(number, methods, run):
 
 
 def test_follow_returns_new_records(client):
-    """While a scan follows, it reads new records.
+    """A scan with ``follow`` reads records that are written after its start.
 
     Its position is after the last record.
     """
@@ -355,7 +355,7 @@ def test_uvloop_runs_the_same_client(client, broker, delay_s):
 
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_pattern_waits_for_its_first_topic(kwire, runner):
-    """If a topic is created while a scan follows, the scan reads the topic."""
+    """A scan with ``follow`` reads a topic that is created after its start."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     pattern = re.compile("late-.*")
     with LogBroker({"orders": [10]}) as broker:

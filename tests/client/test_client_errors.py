@@ -204,7 +204,10 @@ def test_a_missing_mechanism_is_named(kwire, runner):
 
 
 def test_a_broker_that_hangs_up_is_named(kwire, runner):
-    """The broker may require SASL or TLS, or may not be a Kafka broker."""
+    """A broker may disconnect because it requires SASL or TLS.
+
+    The peer may also be no Kafka broker.
+    """
     with Listener(lambda stream: stream.recv(1)) as listener:
         refusal(kwire, runner, listener.address)
 
@@ -297,7 +300,7 @@ def test_a_bad_mechanism_is_named(kwire):
 
 
 def test_lost_records_are_reported(kwire, runner, broker):
-    """The offset is after the log end offset, or before the log start offset."""
+    """An offset outside of the log, before its start or after its end, is a loss."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     with pytest.raises(cluster.DataLost, match="reading orders-0 at offset 99"):
         read(kwire, runner, broker.address, {"orders": [0]}, start=99)

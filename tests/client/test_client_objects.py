@@ -309,7 +309,10 @@ def test_scan_that_a_stream_has_begun_raises(client, broker, read_again):
 
 
 def test_reading_the_schema_does_not_use_a_scan(client, broker):
-    """DuckDB and other libraries export a stream for the schema, then another one."""
+    """Exporting the schema does not consume the scan.
+
+    DuckDB and other libraries export one stream for the schema, then another stream.
+    """
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")
         assert "offset" in pyarrow.RecordBatchReader.from_stream(scan).schema.names

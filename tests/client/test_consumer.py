@@ -168,7 +168,7 @@ def test_group_continues_at_its_committed_offsets(consume, topic, options):
 
 
 def test_uncommitted_records_are_read_again(consume, topic):
-    """``close`` commits nothing. If ``commit`` gets no chunk, it commits all chunks."""
+    """``close`` commits nothing. ``commit`` without a chunk commits all chunks."""
 
     async def check(opened):
         async with opened(topic, group_id=topic) as consumer:
@@ -471,7 +471,10 @@ def test_a_wait_that_is_cancelled_loses_nothing(kwire, cluster, topic):
 
 
 def test_two_tasks_cannot_read_concurrently(kwire, cluster, topic):
-    """For the group, the second poll would mean that the first chunk is processed."""
+    """The second task gets an error.
+
+    For the group, its poll would mean that the chunk of the first task is processed.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     async def run():

@@ -22,7 +22,10 @@ SESSIONS = 400
 
 
 class Damage:
-    """Damages a session's bytes once. The position counts all connections."""
+    """Damages the bytes of a session once.
+
+    The position counts the bytes of all connections.
+    """
 
     def __init__(self, position=-1, random=None):
         """Without arguments, do not damage anything."""

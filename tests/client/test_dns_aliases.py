@@ -24,7 +24,10 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def dns(monkeypatch):
-    """Resolve the alias to loopback. Returns the canonical names by address."""
+    """Resolve the alias to the loopback interface.
+
+    The fixture is {address: canonical name}.
+    """
     names = {"127.0.0.1": "localhost"}
     real = socket.getaddrinfo
 
@@ -89,7 +92,7 @@ def test_address_without_a_canonical_name_is_checked_itself(
 def test_advertised_names_are_not_replaced(kwire, client, dns, certificate, runner):
     """Only bootstrap addresses are aliases.
 
-    Names from metadata are checked unchanged.
+    Host names from metadata are not replaced by canonical names.
     """
     connect = {
         "ssl": ssl.create_default_context(cafile=certificate[0]),

@@ -156,7 +156,7 @@ def test_a_table_of_a_scan_has_replaced_header_names(kwire, broker):
 
 
 def test_other_values_of_errors_are_rejected(kwire):
-    """If a value is misspelled, it must not be treated as the default."""
+    """A misspelled value is an error. It must not have the effect of the default."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("localhost:1")
     with pytest.raises(ValueError, match='errors must be "strict" or "replace"'):

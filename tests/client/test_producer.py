@@ -195,7 +195,10 @@ def test_nulls_headers_and_timestamps_arrive_unchanged(kwire, cluster, produce, 
 
 
 def test_sent_records_share_batches(cluster, produce, topic):
-    """``on_receipt`` receives the receipts, and ``flush`` waits for them."""
+    """Records that are sent one by one are written in common batches.
+
+    ``on_receipt`` gets the receipts, and ``flush`` waits for them.
+    """
     receipts = []
 
     async def send(producer):
@@ -281,7 +284,7 @@ def test_tables_are_accepted_while_batches_are_acknowledged(cluster, produce, to
 def test_a_table_without_wait_that_fails_fails_the_flush(
     kwire, cluster, produce, topic, monkeypatch
 ):
-    """The error contains the partition. A missing partition fails immediately."""
+    """The error contains the partition. If it does not exist, the call itself fails."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     machines = importlib.import_module(
         f"{kwire.__name__}.client.machines.produce.batch_sender"
@@ -359,9 +362,9 @@ def test_a_loop_of_sends_lets_other_tasks_run(kwire, cluster, topic):
 def test_a_failure_has_the_receipts_of_what_was_written(
     kwire, cluster, produce, topic, monkeypatch
 ):
-    """Two partitions are written, the third is not.
+    """Two partitions are written, but the third is not.
 
-    Other calls have separate receipts.
+    The failure has the receipts of its own call. Another call has separate receipts.
     """
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     machines = importlib.import_module(
@@ -495,7 +498,10 @@ def test_memory_is_bounded(cluster, produce, topic):
 
 
 def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypatch):
-    """Rows from lists and generators wait, because a thousand would be too many."""
+    """Large rows are added in small steps, so that the producer can wait for memory.
+
+    A step of a thousand rows would exceed the limit.
+    """
     machines = importlib.import_module(f"{kwire.__name__}.client.machines")
     add, held = machines.RecordBatcher.add, []
 

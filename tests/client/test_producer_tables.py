@@ -78,7 +78,7 @@ def test_rows_go_to_the_partition_of_their_key(kwire, send):
 def test_all_parts_of_a_record_may_be_columns(send):
     """Covers headers, timestamps and partitions.
 
-    Nulls are null, or the current time.
+    A null header list is empty, and a null timestamp becomes the current time.
     """
     pair = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
     headers = [[{"key": "h", "value": b"1"}, {"key": "i", "value": None}], None, []]

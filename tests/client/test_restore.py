@@ -305,7 +305,10 @@ def test_another_source_does_not_continue_a_restore(
 
 
 def test_aborted_and_unfinished_transactions_are_skipped(run_restore, tmp_path):
-    """If a transaction is unfinished, the records after it are skipped and reported."""
+    """Aborted records are skipped.
+
+    Records from the start of an unfinished transaction on are skipped and reported.
+    """
     folder = tmp_path / "orders-0"
     folder.mkdir()
     encode = installed.records.encode_batch
@@ -375,7 +378,10 @@ def test_timestamps_of_old_formats_are_restored(run_restore, tmp_path, magic, fo
 def test_a_topic_that_stamps_records_is_refused(
     run_restore, tmp_path, rows_by_partition
 ):
-    """The error is raised on the first receipt, after one record per partition."""
+    """The topic has LogAppendTime, so that the timestamps cannot be restored.
+
+    The error is raised on the first receipt, after one record per partition.
+    """
     with RestoreBroker({"orders": 2}) as broker:
         broker.append_time = START
         code, err = run_restore(broker, tmp_path / "logs")

@@ -186,7 +186,7 @@ def link_to_device(path):
 def test_an_export_with_a_file_that_is_not_regular_is_refused(
     run_restore, tmp_path, monkeypatch, rows_by_partition, table, make
 ):
-    """Opening a FIFO waits for a writer, and reading a device never ends."""
+    """The restore neither waits for the writer of a FIFO nor reads a device forever."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     # A Unix socket path has at most 107 bytes.
     monkeypatch.chdir(tmp_path / "out" / table)

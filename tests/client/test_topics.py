@@ -93,7 +93,7 @@ def test_a_time_after_the_last_record_is_the_end(kafka, at):
 
 
 def test_offsets_of_several_topics_are_by_place(kafka):
-    """The keys are valid for a scan's ``start``. Partitions can be chosen."""
+    """The keys are (topic, partition) pairs, which are valid for a scan's ``start``."""
     assert kafka.ask("offsets", {"orders": [0, 2]}) == {
         ("orders", 0): 3,
         ("orders", 2): 5,

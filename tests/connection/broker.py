@@ -264,7 +264,10 @@ class Cluster:
             )
 
     def list_offsets(self, request, version):
-        """Return the first or the last offset. Timestamps are not looked up."""
+        """Return the first or the last offset of each partition.
+
+        Lookups by another timestamp find no offset (-1).
+        """
         answer = self._messages.ListOffsetsResponse
 
         def found(name, part):

@@ -37,7 +37,7 @@ def signing_in(kwire, **options):
 
 
 def test_requests_before_the_handshake_response_are_rejected(kwire):
-    """Otherwise a response would be used as a token if it follows the handshake."""
+    """A response after the handshake response would be used as a token."""
     client = kwire.connection.ClientConnection(
         "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)})
     )
@@ -81,7 +81,7 @@ def test_the_size_of_a_raw_token_counts_bytes(kwire):
 
 
 def test_a_table_that_ended_begins_no_connection(kwire):
-    """The error is raised immediately, not when the first request is sent."""
+    """The error is raised when the connection is created, not on its first request."""
     assumed = kwire.connection.negotiation.fallback_table("0.9.0")
     first = kwire.connection.ClientConnection(table=assumed)
     first.close()

@@ -81,7 +81,7 @@ def test_api_versions_is_repeated_with_the_next_correlation_id(kwire):
 
 
 def test_known_table_omits_api_versions(kwire):
-    """If the table is known, the first request has id 0. Some brokers need this."""
+    """With a known table, no ApiVersions is sent, and the first request has id 0."""
     connection = make_client(kwire)
     assert connection.data_to_send() == b""
     assert connection.send(metadata(kwire)) == 0
@@ -283,7 +283,7 @@ def every_call(kwire, connection):
     ],
 )
 def test_after_an_error_every_call_says_why(kwire, data, reason):
-    """The first error remains the reason, and the table is closed as well."""
+    """Later calls raise the first error as the reason. The table is closed as well."""
     connection = make_client(kwire)
     table = connection.table
     connection.send(metadata(kwire))
@@ -360,7 +360,10 @@ def test_empty_data_of_any_type_closes_the_connection(kwire, empty):
 
 
 def test_a_close_on_the_question_leads_to_the_fallback(kwire):
-    """The fallback table is for the next connection, which does not negotiate."""
+    """The event has the fallback table for the next connection.
+
+    That connection does not negotiate.
+    """
     connection = kwire.connection.ClientConnection(fallback="0.9.0")
     connection.data_to_send()
     (event,) = receive(connection, b"")

@@ -213,7 +213,7 @@ def test_a_client_that_leaves_within_a_request_is_seen_to(
 def test_a_connection_that_is_reset_ends_with_the_sockets_error(
     kwire, negotiated_peers
 ):
-    """The socket raises an error, and the caller closes the connection."""
+    """The socket raises an error. The caller then closes the connection."""
     wire = negotiated_peers.wire
     sent_request = wire.connection.send(metadata(kwire, "t"))
     flush(wire)
@@ -284,7 +284,7 @@ def test_an_answer_before_the_question_has_to_fit_it(kwire, peers):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
-    """When the socket raises a timeout, the connection still knows its requests."""
+    """After the timeout of the socket, the connection still has its requests."""
     near, far = tcp_pair()
     with near, far:
         options = {"table": offered(kwire, RELEASE)} if negotiated else {}
@@ -298,9 +298,9 @@ def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
 
 
 def test_reconnect_negotiates_the_versions_of_the_new_release(kwire):
-    """When a broker is upgraded or downgraded, the new connection has its own table.
+    """A broker is upgraded or downgraded. The new connection has its own table.
 
-    Unanswered requests are repeated in the new connection's version.
+    Unanswered requests are repeated in the version of the new connection.
     """
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     request = kwire.messages.MetadataRequest

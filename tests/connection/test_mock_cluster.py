@@ -110,7 +110,7 @@ def fetch_records(kwire, wire, topic, count, version=None, **options):
 
 
 def test_mock_cluster_rejects_api_versions_in_its_own_layout(kwire, cluster):
-    """The next test requires that this response has an unknown layout."""
+    """The cluster's response has an unknown layout, on which the next test relies."""
     messages, framing = kwire.messages, kwire.messages.framing
     with socket.create_connection(cluster[1], timeout=TIMEOUT_S) as peer:
         peer.sendall(framing.encode_request(messages.ApiVersionsRequest(), 4, 7, "k"))
@@ -250,7 +250,7 @@ def test_fetch_without_topic_ids_is_a_version_that_has_names(
 
 
 def test_response_to_acks_0_is_rejected(kwire, leader):
-    """The order would be lost, because the mock cluster responds to acks=0."""
+    """The mock cluster responds to acks=0, which would break the order of responses."""
     wire, topic = leader
     silent = wire.connection.send(produce_request(kwire, topic, ROWS[0], acks=0))
     assert wire.connection.in_flight == ()

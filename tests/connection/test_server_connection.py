@@ -128,7 +128,7 @@ def test_api_versions_response_keeps_the_request_order(kwire):
 
 
 def test_produce_without_acks_awaits_nothing(kwire):
-    """Otherwise the client would decode a response as the next request's response."""
+    """With acks=0, the client would decode a response as that of its next request."""
     server = serving(kwire)
     fields = {"timeout_ms": 1, "topic_data": []}
     silent, loud = receive(

@@ -87,7 +87,7 @@ def test_the_registry_does_not_know_the_draft(kwire, draft):
 
 @pytest.mark.parametrize(("number", "usable"), [(4, (0, 1)), (5, (1, 2))])
 def test_the_number_of_each_broker_gives_its_versions(draft, number, usable):
-    """Worked example: versions 0 and 1 with broker A, 1 and 2 with broker B."""
+    """In the document's example, A has versions 0 and 1, and B has 1 and 2."""
     server = draft.Server(number, "0.10.0", documents=DOCUMENTS)
     strategy = draft.ClientStrategy(documents=DOCUMENTS)
     table = talk(strategy, server)

@@ -61,7 +61,7 @@ def test_tombstone_has_the_bytes_of_the_draft(kip87):
 
 
 def test_down_conversion_has_the_bytes_of_magic_1(kip87):
-    """The older consumer sees a delete, and the report contains the loss."""
+    """The older consumer sees a delete without a value. The report counts the value."""
     messages, report = kip87.down_convert(kip87.decode(TOMBSTONE))
     assert kip87.encode(messages) == CONVERTED
     assert (report.converted, report.values) == (1, 1)

@@ -379,9 +379,9 @@ def make_certificate(folder, password=None):
 
 
 def server_context(certificate, key, client_ca=None):
-    """Create a TLS server context.
+    """Create a TLS server context from a certificate and its key.
 
-    With ``client_ca``, it requires a client certificate.
+    With ``client_ca``, the server requires a client certificate from this authority.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)

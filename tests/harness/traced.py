@@ -42,7 +42,7 @@ def peak_of(call, most):
 def measure_kept(call, rounds):
     """Call a function ``rounds`` times.
 
-    Return the increase of traced memory in bytes.
+    Return the increase of traced memory between the first and the last call, in bytes.
     """
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]

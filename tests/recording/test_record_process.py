@@ -115,8 +115,8 @@ def numbers(out):
 def test_a_kill_costs_the_last_second_at_most(tmp_path):
     """Three relays are killed at different times. Only complete files remain.
 
-    On an overloaded machine, a single attempt is not enough. A relay that waits too
-    long does so in every attempt.
+    Several attempts are allowed, because a single relay may be slow on an overloaded
+    machine. A relay that waits too long does so in every attempt.
     """
     assert any(
         kills_cost_a_second_at_most(tmp_path / str(number), waits=number > 0)

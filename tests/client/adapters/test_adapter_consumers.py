@@ -124,7 +124,7 @@ def test_seek_within_and_beyond_a_batch_returns_the_same_records(client, broker)
 
 
 def test_pause_within_a_batch_loses_no_record(client, broker):
-    """While it is paused, nothing is returned, and nothing is lost afterwards."""
+    """While the partition is paused, no record is returned. None is lost afterwards."""
 
     def script(consumer, note):
         for _ in range(3):
@@ -175,7 +175,7 @@ def test_polls_up_to_a_deserializer_that_raises(client, broker, most):
 
 
 def test_program_can_seek_past_an_undecodable_record(client, broker):
-    """The program seeks to the next record, which is in the same batch."""
+    """After the error, the program seeks to the next record in the same batch."""
     with CLIENTS[client]:
 
         def script(consumer, note):
@@ -287,7 +287,10 @@ def test_aborted_transactions_of_a_broker_are_hidden(client, most_bytes):
 
 @pytest.mark.parametrize("method", ["take", "poll"])
 def test_install_and_uninstall_during_polls_lose_no_record(client, broker, method):
-    """If a batch is partly read, iterator and polls continue in its middle."""
+    """If a batch is partly read, the next call continues with its next record.
+
+    Covers the iterator and polls.
+    """
 
     def script(consumer, note):
         adapter = CLIENTS[client]

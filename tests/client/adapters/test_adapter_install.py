@@ -50,7 +50,7 @@ def look(client):
 
 
 def test_install_replaces_functions_and_uninstall_restores_them(client):
-    """After any calls, all client names refer to their original objects again."""
+    """``uninstall`` restores the original objects, after any number of calls."""
     adapter, before = CLIENTS[client], look(client)
     adapter.uninstall()
     assert look(client) == before

@@ -132,7 +132,10 @@ def test_batches_keep_their_kind_of_timestamps_and_their_epoch(client):
 
 
 def test_fetches_of_many_runs_read_as_without_the_adapter(client):
-    """The bytes exceed a run. Batches are compacted, and the last is incomplete."""
+    """The bytes need more than one run.
+
+    Batches were compacted, and the last batch is incomplete.
+    """
     parts = [
         encode_batch(
             [(b"k%d" % row, bytes(900), row) for row in range(20)],
@@ -198,7 +201,7 @@ def test_a_damaged_batch_loses_no_record_before_it(client):
 def test_damage_after_transactions_loses_no_record(client):
     """The client continues with the aborted producers that kwire has seen.
 
-    The last batch before the damage has a producer whose earlier batch was aborted.
+    The last batch before the damage is from a producer with an aborted earlier batch.
     """
     fields = {"attributes": 0x10, "producer_id": 7, "leader_epoch": 1}
     good = TRANSACTIONS + batch(record(value=b"g"), base_offset=12, **fields)

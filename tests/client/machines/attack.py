@@ -14,7 +14,7 @@ TIMEOUT_S = 20.0
 
 
 class Attack:
-    """Cluster with three brokers and one topic. A test changes the responses."""
+    """Cluster with three brokers and one topic, whose responses a test changes."""
 
     def __init__(self, kwire, release="4.1", partitions=2):
         self.kwire = kwire

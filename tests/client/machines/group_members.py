@@ -53,7 +53,10 @@ class Seat:
 
 
 class SimulatedCaller:
-    """Consumer and its caller. ``watch`` checks all chunks that it returns."""
+    """Consumer and the code that calls it.
+
+    ``watch`` checks all chunks that the consumer returns.
+    """
 
     def __init__(self, world, machine, watch, habits):
         """Start the first wait for a chunk."""

@@ -319,9 +319,9 @@ class GroupScenario:
             caller.close()
 
     def _stop(self):
-        """Suspend a process.
+        """Suspend the process of a member for some time.
 
-        It continues later, possibly after it lost its partitions.
+        When the process continues, the member may have lost its partitions.
         """
         caller = self._any_caller()
         if caller is None:

@@ -7,7 +7,7 @@ import pkgutil
 
 
 def import_machines(package):
-    """Import all submodules in a package's ``client.machines``, and return it."""
+    """Import all submodules of a package's ``client.machines``. Return this module."""
     machines = importlib.import_module(f"{package.__name__}.client.machines")
     for module in pkgutil.walk_packages(machines.__path__, f"{machines.__name__}."):
         importlib.import_module(module.name)

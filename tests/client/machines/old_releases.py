@@ -151,12 +151,12 @@ class GroupScenario(OldReleases, FaultyCluster):
             broker.learn()
 
     def _was_unreachable(self, machine):
-        """Whether the first connections failed, which is an error for every client."""
+        """Return whether no connection was successful, which every client reports."""
         return not machine.cluster.version
 
 
 class JoiningScenario(GroupScenario):
-    """Consumer that joins the group. Old releases do not support this."""
+    """Consumer that tries to join a group, which old releases do not support."""
 
     def run(self):
         """Wait until the consumer fails, and return the error that names the release.

@@ -57,7 +57,10 @@ class Aborted(NamedTuple):
 
 
 class PartitionLog:
-    """Log that is written by ``append`` and similar methods, and read by ``read``."""
+    """Log of one partition.
+
+    ``append`` and similar methods write the log, and ``read`` returns bytes from it.
+    """
 
     def __init__(self, kwire, name, random):
         """Start empty in leader epoch 0."""
@@ -91,7 +94,7 @@ class PartitionLog:
 
     @property
     def high_watermark(self):
-        """Offset up to which consumers can read. It lags in a new leader (KIP-207)."""
+        """Offset up to which consumers can read. In a new leader, it lags (KIP-207)."""
         return max(self.end - self.unseen, self.start)
 
     @property
@@ -110,7 +113,7 @@ class PartitionLog:
     def append(self, count, producer_id=-1):
         """Append a batch of ``count`` records.
 
-        A ``producer_id`` makes it transactional.
+        The batch is transactional if it has a ``producer_id``.
         """
         random = self._random
         base = self.end
@@ -208,9 +211,9 @@ class PartitionLog:
         self.epoch_starts[self.epoch] = self.end
 
     def end_of_epoch(self, epoch):
-        """Return the largest epoch up to ``epoch`` and its end offset.
+        """Return the largest epoch up to ``epoch``, and the end offset of this epoch.
 
-        (-1, -1) if none.
+        Return (-1, -1) if there is no such epoch.
         """
         earlier_epochs = [
             start_epoch for start_epoch in self.epoch_starts if start_epoch <= epoch

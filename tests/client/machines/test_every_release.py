@@ -412,9 +412,10 @@ def test_sasl_names_the_release_that_its_handshake_requires(kwire, release):
 def test_versions_assumed_of_a_broker_are_shared_by_the_operations_of_a_client(
     kwire, release
 ):
-    """Without the cache, operations would wait for a broker that never responds.
+    """Operations of a client share the release that the client assumes for a broker.
 
-    An idle client negotiates again, because the broker may have been upgraded.
+    Without this cache, each operation would wait for a broker that never responds. An
+    idle client negotiates again, because the broker may have been upgraded.
     """
     setting = Setting(kwire, release)
     setting.result(setting.make("TopicsMachine"))
@@ -427,7 +428,7 @@ def test_versions_assumed_of_a_broker_are_shared_by_the_operations_of_a_client(
 
 
 def test_assumed_versions_of_an_address_that_is_not_named_are_forgotten(kwire):
-    """Limits the memory, because a cluster may advertise many addresses over time."""
+    """A cluster may advertise many addresses over time, so the cache is limited."""
     setting = Setting(kwire, "0.9.0")
     assumed = setting.settings.assumed_versions
     machine = setting.make("TopicsMachine")
@@ -437,9 +438,9 @@ def test_assumed_versions_of_an_address_that_is_not_named_are_forgotten(kwire):
 
 
 def test_a_fallback_is_not_used_for_brokers_that_report_their_versions(kwire):
-    """The fallback release only applies if the broker closes the connection.
+    """The fallback release is only used if a broker closes the connection.
 
-    After an upgrade, the reported versions are used.
+    If a broker reports its versions, for example after an upgrade, these are used.
     """
     setting = Setting(kwire, "3.9")
     setting.settings = setting.module.ClusterSettings(timeout_s=20.0, fallback="0.9.0")

@@ -203,7 +203,7 @@ def test_a_hundred_small_chunks_of_padded_frames_hold_little(kwire):
 def test_incomplete_frames_of_twelve_brokers_share_the_budget(kwire):
     """Only one large frame is received at a time.
 
-    The other frames remain in their sockets.
+    The frames of the other brokers remain in the sockets.
     """
     brokers = Brokers(kwire, 12)
     for partition in range(12):

@@ -54,7 +54,10 @@ def test_a_refusal_ends_the_consumer(kwire, name, kind, words):
 
 @pytest.mark.parametrize("epoch", [0, -1, -3])
 def test_assignment_in_an_impossible_epoch_is_retried(kwire, epoch):
-    """A heartbeat with this member epoch could not contain the owned partitions."""
+    """The member requests an assignment again if its epoch is impossible.
+
+    A heartbeat with the received member epoch could not contain the owned partitions.
+    """
     setting = Setting(kwire)
     answer, epochs = setting.broker.answer, [epoch]
 
@@ -215,7 +218,10 @@ def test_fenced_member_keeps_its_identity_until_the_next_chunk(kwire):
 
 
 def test_a_commit_for_a_deleted_topic_ends(kwire):
-    """The commit fails when the group revokes the partition, without a long timeout."""
+    """The commit fails as soon as the group revokes the partition.
+
+    It does not wait for a long timeout.
+    """
     setting = Setting(kwire, "4.3")
     world, chunk = setting.world, setting.poll()
     setting.cluster.add_topic("a", 1)

@@ -59,7 +59,7 @@ def test_seek_to_an_offset_returns_the_records_from_there(kwire):
     ("name", "offset"), [("EARLIEST", 0), ("LATEST", RECORDS), ("time", 5)]
 )
 def test_seek_finds_the_earliest_the_latest_and_a_time(kwire, name, offset):
-    """Until the lookup ends, there is no position, so nothing is committed."""
+    """Until the lookup ends, the partition has no position, so nothing is committed."""
     setting = Setting(kwire)
     machine, module = setting.machine, setting.module
     assert setting.poll() is not None
@@ -230,7 +230,10 @@ def test_partition_that_is_revoked_before_its_report_is_never_reported(kwire):
 
 
 def test_partition_that_is_revoked_after_its_report_is_reported_as_lost_once(kwire):
-    """The loss is reported on the release. Until then, chunks can be committed."""
+    """The loss is reported when the partition is released.
+
+    Until then, its chunks can be committed.
+    """
     setting = Setting(kwire)
     machine = setting.machine
     wait_for(setting, lambda: machine.assignment() == {PLACE})

@@ -136,7 +136,10 @@ def test_batches_without_records_are_given_one_by_one(attack):
 
 
 def test_records_of_offsets_before_are_refused(attack):
-    """Accepting such records would read the same offsets again forever."""
+    """The scan rejects records before its position.
+
+    Otherwise, it would read the same offsets again forever.
+    """
     data = attack.kwire.records.encode_batch([(b"k", b"v")])
 
     def go_back(node, response):
@@ -193,9 +196,9 @@ def test_fetch_session_that_is_always_forgotten_ends_a_scan(attack, follow, is_f
 @FOLLOW
 @pytest.mark.parametrize("name", ["Metadata", "ListOffsets", "Fetch"])
 def test_throttle_of_weeks_stops_requests_and_ends_a_bounded_scan(attack, follow, name):
-    """The throttle time is 2^31 - 1 ms.
+    """The throttle time is 2^31 - 1 ms, which is more than three weeks.
 
-    The broker gets no requests, and a bounded scan fails.
+    The broker gets no requests during this time, and a bounded scan fails.
     """
     attack.answer(
         name,
@@ -354,7 +357,7 @@ def test_metadata_with_a_negative_node_id_ends_the_connection(attack):
 def test_invalid_topic_names_match_no_pattern(attack, name):
     """A pattern ignores invalid topic names.
 
-    They do not occur in errors or requests.
+    The names occur neither in errors nor in requests.
     """
 
     def rename(node, response):

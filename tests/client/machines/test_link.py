@@ -80,7 +80,10 @@ def new_link(kwire):
 
 
 def test_a_session_is_renewed_before_it_ends(kwire, new_link):
-    """KIP-368: on the same connection, when 85 % of the session lifetime has passed."""
+    """The session is renewed on the same connection (KIP-368).
+
+    This happens when 85 % of its lifetime have passed.
+    """
     link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -100,7 +103,7 @@ def test_a_session_is_renewed_before_it_ends(kwire, new_link):
 def test_a_session_of_no_time_or_of_all_time_leaves_time_for_requests(
     kwire, new_link, lifetime_ms
 ):
-    """If the lifetime is 1 ms, constant renewals would block all other requests."""
+    """A session of 1 ms is not renewed constantly, which would block other requests."""
     link, broker = new_link(authenticate=True), Broker(kwire, lifetime_ms)
     link.note_open(0.0)
     free = 0
@@ -132,7 +135,7 @@ def test_rejection_message_of_a_broker_is_one_short_line(kwire, new_link, is_lis
 
 
 def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
-    """The response is received first, because SASL uses the connection exclusively."""
+    """SASL uses the connection exclusively, so pending responses come first."""
     link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
     link.note_open(0.0)
     broker.exchange(link, 0.0)

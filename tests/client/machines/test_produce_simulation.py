@@ -187,7 +187,7 @@ def believe_append_times(module, patch):
 
 
 def forget_what_was_appended(module, patch):
-    """Send a batch before rows that were appended earlier for its partition."""
+    """Send a batch before the rows that were appended earlier for its partition."""
     rows = module.produce.lingering_records.LingeringRecords
     patch.setattr(rows, "release", lambda self, topic, partition, now: None)
 

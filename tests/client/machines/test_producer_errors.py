@@ -136,7 +136,7 @@ def test_broker_that_forgot_the_producer_gets_a_new_epoch(kwire, name):
 
 
 def test_after_the_last_epoch_there_is_another_producer(kwire):
-    """The epoch has 15 bits, so the producer gets a new id after 32767 epochs."""
+    """After epoch 32767, the maximum INT16, the producer gets a new producer id."""
     setting = Setting(kwire)
     setting.send(b"a")
     (writer,) = setting.machine.deliveries.writers.values()
@@ -197,7 +197,10 @@ def test_a_broker_that_throttles_is_left_alone(kwire):
 
 
 def test_records_linger_until_their_linger_time_ends(kwire):
-    """The linger time ends without another event. A full batch is sent immediately."""
+    """The linger time ends although no other event wakes the machine.
+
+    A full batch is sent immediately.
+    """
     setting = Setting(kwire, linger_s=2.0, max_batch_bytes=1000)
     setting.world.delay = lambda: DELAY_S
     topic, machine, world = setting.find(), setting.machine, setting.world
@@ -218,7 +221,7 @@ def test_records_linger_until_their_linger_time_ends(kwire):
 
 
 def test_missing_topic_is_an_error_and_is_looked_up_again(kwire):
-    """The error is raised after some time. A later request looks it up again."""
+    """The error is raised after some time. Later, the topic can be looked up again."""
     setting = Setting(kwire)
     with pytest.raises(setting.module.TopicNotFound, match="topic 'other'"):
         setting.find("other")

@@ -161,7 +161,7 @@ def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire)
 
 
 def test_missing_topic_and_partition_are_named_in_the_error(kwire):
-    """The error contains the topic, or the partition if the topic exists."""
+    """The error names the topic. If the topic exists, it names the partition."""
     simulation = Simulation(kwire, 0)
     latest = simulation.module.LATEST
     with pytest.raises(simulation.module.TopicNotFound, match="topic 'c'"):
@@ -187,7 +187,10 @@ def test_lookup_of_a_log_without_start_or_end_times_out(kwire, monkeypatch, look
 
 
 def test_topic_list_times_out_if_brokers_stop_responding(kwire, monkeypatch):
-    """The brokers negotiate but do not respond. They receive only a few requests."""
+    """The brokers negotiate versions, but do not respond to Metadata.
+
+    They receive only a few requests until the timeout.
+    """
     simulation = Simulation(kwire, 0)
     monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
     with pytest.raises(simulation.module.BrokersUnreachable):
@@ -209,9 +212,9 @@ def test_sizes_are_those_of_leaders(kwire):
 
 
 def test_brokers_without_sizes_are_skipped(kwire):
-    """One broker rejects the request and a second broker is stopped.
+    """One broker rejects the request, and a second broker is stopped.
 
-    The third returns its sizes.
+    The result contains the sizes from the third broker.
     """
     simulation = Simulation(kwire, 2)
     simulation.cluster.brokers[1].is_describable = False

@@ -110,9 +110,9 @@ def test_many_partitions_redirected_in_turns_are_paused(kwire, follow):
 
 
 def test_errors_whose_pauses_end_at_different_times_are_paused(kwire):
-    """200 partitions have separate backoffs.
+    """Each of 200 partitions has its own backoff.
 
-    One expired backoff allows a Fetch.
+    A Fetch may be sent whenever one of the backoffs has expired.
     """
     attack = Attack(kwire, partitions=200)
     code = attack.codes.NOT_LEADER_OR_FOLLOWER

@@ -327,7 +327,7 @@ def test_a_request_without_effect_is_sent_again_if_the_connection_is_lost(
 
 
 def test_a_request_with_an_effect_waits_for_a_broker_that_is_down(kwire):
-    """The request has not been sent yet, so that it may be sent later."""
+    """The request waits for the broker, because it has not been sent yet."""
     setting = Setting(kwire)
     setting.cluster.brokers[1].is_up = False
 

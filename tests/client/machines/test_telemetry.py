@@ -173,7 +173,10 @@ def test_a_broker_that_never_knows_the_subscription_gets_few_requests(kwire):
     [(1, 250, 600), (0, 0, 0), (-5, 0, 0), (2**31 - 1, 0, 0)],
 )
 def test_a_hostile_interval_is_limited(kwire, interval_ms, fewest, most):
-    """At most ten requests per second. If there is no interval, one in five minutes."""
+    """A client sends at most ten pushes per second.
+
+    If the broker specifies no interval, the client sends one push in five minutes.
+    """
     client = Client(kwire, push_interval_ms=interval_ms)
     client.run(60)
     assert fewest <= len(client.receiver.pushes) <= most

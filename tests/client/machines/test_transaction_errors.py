@@ -125,7 +125,10 @@ def test_only_the_first_protocol_adds_partitions_explicitly(kwire, release):
 
 
 def test_brokers_that_have_not_agreed_get_the_first_protocol(kwire):
-    """A broker must not use the second protocol before it is finalized."""
+    """Brokers support the second protocol, but its feature is not finalized.
+
+    They must not get requests of this protocol.
+    """
     setting = Setting(kwire, SECOND)
     setting.cluster.transaction_version = 1
     setting.broker.become(SECOND)
@@ -183,7 +186,7 @@ def test_a_record_that_is_refused_aborts_the_transaction(kwire, release):
     assert setting.machine.take_background_failure() is None
     batch = setting.give(b"c")
     if release == "2.3":
-        # These brokers do not support a request for the same producer's next epoch.
+        # These brokers cannot assign the next epoch to the same producer.
         assert "make a new producer" in str(batch.failure)
         return
     assert setting.end() is None
@@ -241,7 +244,10 @@ def test_transaction_over_its_timeout_is_fenced(kwire, release):
 
 
 def test_a_commit_without_an_answer_is_in_doubt(kwire):
-    """The error reports this, and a new producer finds the transaction decided."""
+    """The error says that the transaction may be committed.
+
+    A new producer finds the transaction decided.
+    """
     setting = Setting(kwire, SECOND, delivery_timeout_s=10.0)
     setting.begin()
     setting.give(b"a")

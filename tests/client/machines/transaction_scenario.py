@@ -163,7 +163,7 @@ class TransactionScenario(ProduceScenario):
         )
 
     def _replace(self, is_left=False):
-        """Create a new producer.
+        """Create a new producer with the same transactional id.
 
         The old producer is closed, or continues as a zombie.
         """

@@ -18,9 +18,9 @@ def make_table(release="4.1"):
 
 
 def use_client(client, runner, address, use, **options):
-    """Create a client, and return the result that ``use(call)`` returns.
+    """Create a client, and return the result of ``use(call)``.
 
-    ``call(name, ...)`` calls a client method. A test time limit applies.
+    ``call(name, ...)`` calls a client method. The test fails after a time limit.
     """
     if runner == "blocking":
         with client.connect_sync(address, **options) as kafka:
@@ -44,9 +44,9 @@ def use_client(client, runner, address, use, **options):
 
 
 def send(client, runner, listener, *requests, to=None, **options):
-    """Send requests one after another, and return the responses.
+    """Send requests one after another, and return their responses in a list.
 
-    If there are no requests, return the versions that the brokers support.
+    If there are no requests, return the result of ``broker_versions``.
     """
 
     def use(call):
@@ -58,7 +58,10 @@ def send(client, runner, listener, *requests, to=None, **options):
 
 
 def catch_failure(client, runner, listener, *requests, **options):
-    """Send requests, and return the error. Its text must contain the address."""
+    """Send requests that must fail, and return the ``ClusterError``.
+
+    Its text must be printable and contain the address of the broker.
+    """
     with pytest.raises(client.ClusterError) as caught:
         send(client, runner, listener, *requests, **options)
     text = str(caught.value)

@@ -71,7 +71,10 @@ def test_other_text_is_not_an_address(addresses, text):
 def test_an_address_with_a_password_is_rejected_without_it(
     client, messages, runner, addresses, text
 ):
-    """Otherwise every error about the connection would show the password."""
+    """The error does not contain the password.
+
+    If the address were accepted, all errors about the connection would show it.
+    """
     with pytest.raises(ValueError, match="an address") as caught:
         addresses.split_address(text)
     assert "land" not in str(caught.value)

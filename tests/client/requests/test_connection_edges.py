@@ -54,7 +54,10 @@ def test_options_of_another_type_are_rejected(client, runner, name):
 def test_a_broker_that_answered_once_does_not_require_sasl(
     client, runner, messages, request_
 ):
-    """If a broker closes connections later, the reason is not missing SASL."""
+    """A broker that has responded and closes the connection later does not need SASL.
+
+    The error must not suggest it.
+    """
 
     class Closing(Broker):
         def _ListGroupsRequest(self):
@@ -68,10 +71,10 @@ def test_a_broker_that_answered_once_does_not_require_sasl(
 
 
 class BrokenTransport(asyncio.Transport):
-    """Transport that breaks when the broker should respond to a request.
+    """Transport that loses the connection when the broker should respond.
 
-    The broker sends ``response``, if there is one. The connection is then lost with
-    ``error``.
+    * ``response``: bytes that the broker sends before, or None.
+    * ``error``: exception that the transport reports.
     """
 
     def __init__(self, response, error):

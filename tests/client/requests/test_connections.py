@@ -174,7 +174,7 @@ def test_tasks_send_requests_at_the_same_time(client, messages):
 
 
 def test_a_request_goes_to_the_address_in_to(client, runner, request_):
-    """The request needs no metadata. The cluster may not list the address."""
+    """The address in ``to`` gets the request, even if no metadata lists it."""
     with Broker(make_table(), 1) as bootstrap_broker, Broker(make_table(), 2) as other:
         (answer,) = send(client, runner, bootstrap_broker, request_, to=other.address)
         assert [node.port for node in answer.brokers] == [other.port]
@@ -401,7 +401,7 @@ def test_broken_answer_is_a_typed_error(client, runner, request_, sent, words):
 def test_a_request_that_changes_something_is_not_sent_twice(
     client, runner, messages, is_answered
 ):
-    """If the connection is lost, the broker may have executed the request."""
+    """If the connection is lost, the broker may already have executed the request."""
 
     class Closing(Broker):
         def answer(self, event):
@@ -509,7 +509,10 @@ def test_plaintext_client_reports_a_tls_port(client, runner, request_, certifica
 
 
 def test_tls_client_reports_a_plaintext_port(client, runner, request_, client_context):
-    """A broker decodes the first TLS bytes as a size that is too large."""
+    """The broker decodes the first bytes of TLS as the size of a frame.
+
+    The size exceeds its limit, so that it closes the connection.
+    """
     with Broker(make_table()) as broker:
         error = catch_failure(
             client, runner, broker, request_, ssl=client_context, **QUICKLY

@@ -81,7 +81,7 @@ def test_close_of_the_first_request_suggests_sasl(client, runner, messages):
 
 
 def test_server_that_cannot_prove_itself_is_refused(client, runner, sasl, monkeypatch):
-    """If a server accepts any password, it does not know the right password."""
+    """A server that accepts any password cannot prove that it knows the password."""
     with Broker(make_table(), users={"ann": "another"}) as broker:
         monkeypatch.setattr(
             "tests.harness.loopback_brokers.ScramServer.answer",

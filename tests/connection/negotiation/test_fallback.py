@@ -53,7 +53,10 @@ def test_release_prefix_ends_at_a_dot(kwire, release):
 
 @pytest.mark.parametrize("release", ["0.8.1x", "x0.9.0", "", "9", "nonsense", "0.9."])
 def test_fallback_for_an_unknown_release_is_rejected(kwire, release):
-    """If a misspelled release were accepted, the fallback would never apply."""
+    """A misspelled release is an error.
+
+    If it were accepted, the fallback would never apply.
+    """
     with pytest.raises(ValueError, match="is not a release of Kafka"):
         kwire.connection.negotiation.fallback_table(release)
     with pytest.raises(ValueError, match="is not a release of Kafka"):
@@ -62,7 +65,7 @@ def test_fallback_for_an_unknown_release_is_rejected(kwire, release):
 
 @pytest.mark.parametrize("release", ["0.9", "0.8"])
 def test_a_line_of_several_releases_is_refused(kwire, release):
-    """The releases of a line support different versions, so the choice is ambiguous."""
+    """A release line is rejected, because its releases support different versions."""
     with pytest.raises(ValueError, match=r"is ambiguous; give one such as 0\."):
         kwire.connection.negotiation.fallback_table(release)
 

@@ -67,12 +67,12 @@ NAMES = "06 6b77697265 04 312e30 00"
     ],
 )
 def test_request_has_the_documented_bytes(kwire, options, expected):
-    """The request has header version 1 up to version 2, and 2 with names afterwards."""
+    """Requests up to version 2 have header version 1. Later requests have version 2."""
     assert question(start(kwire, **options))[1] == bytes.fromhex(expected)
 
 
 def test_step_1_the_newest_version_is_requested_first(kwire):
-    """The newest version that kwire supports and the policy allows is used."""
+    """The first request has the newest version that kwire and the policy allow."""
     newest = kwire.messages.ApiVersionsRequest.valid_versions.max
     assert question(start(kwire))[0] == newest
     policy = kwire.connection.negotiation.VersionPolicy({18: "0-3"})
@@ -176,9 +176,9 @@ def test_step_3_versions_that_the_policy_excludes_are_not_asked_in(kwire):
     ],
 )
 def test_step_4_no_lower_version_ends_it(kwire, newest, body, words):
-    """If version 0 has an error or the rejected version is offered, the handshake ends.
+    """A broker that rejects a version cannot offer it, and must not reject version 0.
 
-    Otherwise it would be an endless loop.
+    In both cases, the handshake ends. Otherwise, it would be an endless loop.
     """
     handshake = start(kwire, newest=newest)
     question(handshake)
@@ -191,7 +191,7 @@ def test_step_4_no_lower_version_ends_it(kwire, newest, body, words):
 
 
 def test_step_5_a_bad_name_is_omitted(kwire):
-    """After INVALID_REQUEST, version 2 returns the same rows without names."""
+    """After INVALID_REQUEST, the request is sent in version 2, which has no names."""
     handshake = start(kwire, newest=4)
     question(handshake)
     assert answer(handshake, "002a 01 00000000 00") is None
@@ -222,7 +222,10 @@ def test_step_5_fallback_respects_the_policy(kwire):
 
 
 def test_step_6_a_broker_that_hangs_up_has_the_configured_release(kwire):
-    """The broker is older than 0.10.0. If no release is configured, it is an error."""
+    """The broker closes the connection, so that it is older than 0.10.0.
+
+    If no fallback release is configured, this is an error.
+    """
     handshake = start(kwire, fallback="0.9.0.1")
     question(handshake)
     assumed = handshake.connection_lost()
@@ -248,7 +251,7 @@ def test_step_6_a_broker_that_has_answered_is_not_old(kwire):
     [(129, "REBOOTSTRAP_REQUIRED"), (31, "CLUSTER_AUTHORIZATION_FAILED"), (-1, "")],
 )
 def test_step_7_another_error_is_reported_by_name(kwire, code, name):
-    """The response is valid, so it is not a DecodeError, but it contains no table."""
+    """The response is valid but has an error code, so that there is no table."""
     handshake = start(kwire, newest=3)
     with pytest.raises(kwire.RemoteProtocolError, match=rf"{name} ?\({code}\)"):
         answer(handshake, f"{code & 0xFFFF:04x} 01 00000000 00")

@@ -61,13 +61,13 @@ def test_two_bytes_are_enough_to_tell_another_api(kwire):
 
 
 def test_an_unknown_version_without_a_correlation_id_has_no_answer(kwire):
-    """The client could not assign the response, because it would have no id."""
+    """The client could not assign a response without a correlation id."""
     with pytest.raises(kwire.DecodeError):
         answer_in_hex(kwire, "0012 00ff 000000", table(kwire, {18: (0, 4)}))
 
 
 def test_a_version_that_only_the_table_knows_is_unknown(kwire):
-    """If a server has a newer broker's table, it cannot decode all versions in it."""
+    """The server offers a version of a newer broker, which kwire cannot decode."""
     response = answer_in_hex(
         kwire, "0012 0007 00000007 0002 6b77 00", table(kwire, {18: (0, 9)})
     )

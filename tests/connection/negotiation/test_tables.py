@@ -224,7 +224,7 @@ def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch,
 
 
 def test_a_table_ends_with_its_connection(kwire):
-    """When the connection has been closed, even a cached choice is not returned."""
+    """After the end of the connection, a table does not even return a cached choice."""
     broker_table = table(kwire, {1: (4, 11)})
     fetch = kwire.messages.FetchRequest
     zstd = kwire.connection.negotiation.Feature("zstd", {1: "10+"})
