@@ -12,7 +12,7 @@ _ITEMS = {
     "DescribeGroups": ("groups", "group_id"),
     "ConsumerGroupDescribe": ("groups", "group_id"),
 }
-"""Item field and name field in the items, by response."""
+"""(field of the items, field of an item's name) by response."""
 
 
 class AdminBroker(LogBroker):

@@ -324,7 +324,10 @@ def tags_of(struct):
 
 
 def test_decode_json_equals_to_json_with_additions(kwire):
-    """Compares the JSON texts for all Kafka vectors, which are split into lines."""
+    """Without the additions of the command, the JSON is that of ``to_json``.
+
+    Covers all messages that Kafka's own classes have encoded.
+    """
     module = importlib.import_module(f"{kwire.__name__}.cli.output.message_json")
     tag_count = 0
     for vector in golden.vectors():

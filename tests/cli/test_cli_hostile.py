@@ -38,7 +38,7 @@ def test_a_broker_at_no_address_costs_no_other(run, cluster, host, port):
 
 
 def test_a_host_cannot_steer_the_terminal(run, cluster):
-    """Titles, colors and the writing direction must not be changed."""
+    """A host name must not change titles, colors or the writing direction."""
     broker, second_broker = cluster
     second_broker.host = "\x1b]0;mine\x07\x9b31m\u202e..h"
     done = run("versions", broker.address, "--timeout", 2)
@@ -79,7 +79,7 @@ def test_an_address_twice_does_not_end_the_search(run, cluster):
     ids=["schema", "decode", "version", "release"],
 )
 def test_numbers_of_thousands_of_digits_are_no_numbers(run, arguments):
-    """Python's error for very long numbers is replaced by a short error."""
+    """A number with thousands of digits has a short error instead of Python's error."""
     done = run(*arguments)
     assert done.code == 2
     assert done.err.count("\n") == 1 and len(done.err) < 200

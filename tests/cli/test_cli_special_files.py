@@ -242,7 +242,10 @@ def test_streams_that_are_named_are_read(tmp_path):
 
 
 def test_only_listed_modules_use_the_builtin_open():
-    """The built-in open is only used for files of a user, or for kwire's own."""
+    """Other modules use ``open_regular``, which rejects special files.
+
+    The listed modules only open files that a user names, or kwire's own files.
+    """
     source = Path(log.__file__).parents[1]
     opening = {
         path.relative_to(source).as_posix()

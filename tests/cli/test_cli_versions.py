@@ -383,7 +383,7 @@ def test_encrypted_key_is_rejected_without_a_password_prompt(tmp_path):
 
 
 def test_address_that_does_not_answer_is_passed_over(run, start):
-    """A single valid address is enough. Addresses may be separated by commas."""
+    """One reachable address is enough. Commas may separate the addresses."""
     with Listener(lambda stream: None) as closed:
         pass
     brokers = start(of("4.1"))

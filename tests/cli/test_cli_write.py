@@ -74,7 +74,7 @@ def rows(run, address, topic):
 
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
-"""JSON that Python's parsers reject."""
+"""Nested JSON arrays, which are too deep for Python's parser."""
 
 
 def pairs(rows):
@@ -119,7 +119,7 @@ def test_output_of_read_can_be_written(
 
 
 def test_a_file_of_lines_is_read_by_its_option(write, rows, tmp_path):
-    """Without the option, the name of the file may specify the format."""
+    """The option overrides the format that the suffix of the file name specifies."""
     path = tmp_path / "lines.txt"
     path.write_bytes(b'{"key": "k", "value": "v"}\n')
     assert write(path)[0] == 0
@@ -246,7 +246,10 @@ def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
 
 @pytest.mark.parametrize("form", ["text", "jsonl", "csv", "parquet", "arrow"])
 def test_records_at_the_start_can_be_skipped(write, rows, tmp_path, form):
-    """All formats can skip records. If the file has fewer, nothing is written."""
+    """Records at the start of each format can be skipped.
+
+    If the file has fewer records, nothing is written.
+    """
     values = [f"{n}" for n in range(3000)]
     path = tmp_path / f"rows.{form}"
     table = pyarrow.table({"value": values})

@@ -23,7 +23,7 @@ WORDS = [
     for size in (1, 2, 4, 8)
     for number in (-1, 0, 1, 127, -128, *([1 << 20, -(1 << 31)] if size > 2 else []))
 ]
-"""Numbers that are invalid in most positions."""
+"""Numbers that are invalid as an offset, a size or a count."""
 
 
 def damage(data, dice):

@@ -23,7 +23,7 @@ RECORDS = 12
 TIMEOUT_S = 20.0
 LONGEST_S = 200.0
 FOLLOWED_S = 40.0
-"""Maximum time in seconds that a group consumer waits for records.
+"""Simulated seconds for which a group consumer waits for records.
 
 A wrong offset in a response may hide the records from it.
 """

@@ -194,7 +194,10 @@ def test_properties_for_one_thing_must_agree(
 
 
 def test_arguments_that_override_on_purpose_still_do(client):
-    """The address may differ, because several clusters can share a property file."""
+    """The address argument overrides the property without an error.
+
+    Several clusters can therefore share a property file.
+    """
     config = {"bootstrap.servers": "a:1", "security.protocol": "PLAINTEXT"}
     assert client.connect_sync("b:2", config=config).addresses == [("b", 2)]
     assert client.connect_sync(config=config, ssl=False).network.load_context() is None

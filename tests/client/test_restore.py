@@ -79,7 +79,10 @@ def restore(kwire, job):
 def test_each_record_is_written_once_whatever_is_killed(
     kwire, job, restore, tmp_path, monkeypatch, seed
 ):
-    """Runs are killed while they wait. Requests are lost, late, or without response."""
+    """Runs are killed while they wait for responses.
+
+    Requests are lost, appended late, or get no response.
+    """
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     source = random.Random(seed)
     source_rows = [make_rows(source, source.choice([1, 20, 90])) for _ in range(3)]
@@ -462,7 +465,10 @@ def test_invalid_restore_sources_are_errors(run_restore, tmp_path, rows_by_parti
 
 
 def test_sequence_numbers_go_round_as_those_of_producers(kwire):
-    """2^31 - 1 is followed by 0, because a partition may have more records."""
+    """Sequence number 2^31 - 1 is followed by 0.
+
+    A partition may have more records than there are sequence numbers.
+    """
     module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
     assert module.sequence_of((1 << 31) - 1) == (1 << 31) - 1
     assert module.sequence_of(1 << 31) == 0

@@ -13,7 +13,11 @@ from tests.client.log_broker import LogBroker
 RUNNERS = ("blocking", "asyncio")
 PAUSE_S = 0.7
 TIMES = {"timeout_s": 0.4, "request_timeout_s": 0.05}
-"""A Fetch may take 0.5 s longer, because a broker waits for records."""
+"""Timeouts of the client in seconds.
+
+A Fetch may take 0.5 s longer than ``request_timeout_s``, because a broker waits for
+records.
+"""
 
 FIRST_CONNECTION = ["", "kwire"]
 """Client software names in a connection's two ApiVersions requests."""

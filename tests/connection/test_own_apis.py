@@ -164,7 +164,10 @@ def test_damaged_frame_of_an_own_api_raises_decode_errors(kwire, api):
 
 
 def test_byte_map_of_an_own_api_has_its_fields(kwire, api):
-    """The registry explains all bytes. If it is missing, the body is not explained."""
+    """With the registry, the byte map has all fields of the body.
+
+    Without the registry, the body is an error.
+    """
     byte_map = importlib.import_module(f"{kwire.__name__}.explain")
     request, _, registry = api
     frame = kwire.messages.framing.encode_request(request(text="abc"), 2)[4:]

@@ -134,7 +134,10 @@ def test_produce_cell(kip87, stage, version, sent, action, stored):
 
 @sweep(("stage", "version", "stored", "action", "served", "is_delete"), FETCH_CELLS)
 def test_fetch_cell(kip87, stage, version, stored, action, served, is_delete):
-    """The broker sends the stored message or converts it, like zero copy."""
+    """The broker sends the stored message, or converts it for an old consumer.
+
+    Only an unchanged message can be sent with zero copy.
+    """
     outcome = kip87.STAGES[stage].on_fetch(version, make_message(kip87, stored))
     assert (outcome.action, outcome.message) == (action, make_message(kip87, served))
     assert outcome.is_delete is is_delete

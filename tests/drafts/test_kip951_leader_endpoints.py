@@ -189,7 +189,10 @@ def test_draft_leaders_have_an_address_per_partition(kip951):
 
 
 def test_kafka_produce_leaders_have_addresses_of_the_endpoint_list(kwire, kip951):
-    """Two other codecs agree on the body. The address is in a separate list."""
+    """The address of the leader is in the list of endpoints.
+
+    Two other codecs encode the same body.
+    """
     response = kwire.decode(kwire.messages.ProduceResponse, PRODUCE_10, 10)
     assert kwire.encode(response, 10) == PRODUCE_10
     assert kip951.leader_changes(response) == (
@@ -233,7 +236,10 @@ def test_leader_without_a_broker_has_no_address(kip951):
 
 @pytest.mark.parametrize("error_code", [0, 1, 3, 5, 75])
 def test_leader_without_a_leader_error_is_no_change(kip951, error_code):
-    """If there is no such error, a leader is not a change. Quorums always send it."""
+    """Only errors about the leader make a leader a change.
+
+    Quorums always send the leader.
+    """
     response = fetch(kip951.FetchResponse, error_code=error_code)
     assert kip951.leader_changes(response) == ()
 
@@ -331,7 +337,7 @@ def test_newer_fetch_and_produce_versions_are_not_the_draft(kwire, kip951):
 
 
 def test_released_bytes_as_the_draft_give_the_leader_without_an_address(kwire, kip951):
-    """If a broker sends version 10 as version 9, the unknown field is kept."""
+    """Decoding Produce 10 as version 9 keeps the endpoints as unknown bytes."""
     response = kwire.decode(kip951.ProduceResponse, PRODUCE_10, 9)
     assert response.unknown_tagged_fields[0][0] == 0
     assert kip951.leader_changes(response) == (kip951.LeaderChange("t", 0, 6, 2, 5),)

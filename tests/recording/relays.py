@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shared code of the relay tests: its address, raw bytes, recorded rows."""
+"""Helpers of the relay tests: the relay's address, raw bytes, and recorded rows."""
 
 import socket
 

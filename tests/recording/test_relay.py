@@ -139,7 +139,7 @@ def test_frames_are_those_that_were_sent(run):
 
 
 def test_sent_records_are_in_the_recorded_frames(run):
-    """The record counts of the batches are equal to the delivered records."""
+    """The recorded batches contain as many records as the clients have sent."""
     count = 0
     for row in run.rows:
         if row["api_key"] == 0 and row["direction"] == "request":

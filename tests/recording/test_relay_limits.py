@@ -338,7 +338,10 @@ def echo_to_the_end(connection):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_of_a_closed_connection_is_released_immediately(tmp_path):
-    """The garbage collector is not needed, because it ignores the size of objects."""
+    """The memory is released without the garbage collector.
+
+    The collector counts objects but not their size, so that it would run too late.
+    """
 
     def resident():
         with open("/proc/self/statm") as file:

@@ -45,7 +45,7 @@ INPUTS = {
     "transactions of one record": (40, write_transactions(20)),
     "transactional batches": (20, write(20, is_transactional=True, **FIELDS)),
 }
-"""Batch count and bytes by name."""
+"""(number of batches, their bytes) by name."""
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -35,7 +35,7 @@ HEADER = {
     "base sequence": (53, 4),
     "record count": (57, 4),
 }
-"""Field positions and sizes in a batch header, without the length."""
+"""(position, size) of each header field in a batch, except for the length."""
 
 VALUES = (-1, 0, 1, 2, 3, 4, 5, 7, 9, 12, 100, 2**31 - 1, 2**62, 2**63 - 1, -(2**63))
 READINGS = 200

@@ -25,7 +25,7 @@ class AdminAnswers:
     """Number of requests that fail because coordinators are still loading."""
 
     assignments: ClassVar[dict[str, bytes]] = {}
-    """Assignments of the only member by group."""
+    """Encoded assignment of the only member of each group, by group id."""
 
     @property
     def received(self):

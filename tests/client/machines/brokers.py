@@ -38,7 +38,7 @@ SERVED += ("DescribeGroups", "DeleteGroups", "ListGroups", "ReadShareGroupState"
 SERVED += ("CreatePartitions", "IncrementalAlterConfigs", "ConsumerGroupDescribe")
 SERVED += ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
 TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
-"""Requests that brokers only support if they have a receiver for client metrics."""
+"""Requests that brokers support only if the cluster receives client metrics."""
 FINALIZING = ("3.9", "4.0", "4.1")
 """Releases that support the feature transaction.version."""
 
@@ -80,7 +80,7 @@ class SimulatedCluster:
         self.pending_offsets: dict[tuple[str, int], dict] = {}
         self.group_epochs: dict[tuple[str, int], int] = {}
         self.created: set[str] = set()
-        """Topics that real brokers would have created automatically."""
+        """Topics that real brokers would have created, because a request names them."""
         self.offsets: dict[str, dict] = {}
         """Committed offsets by group."""
         self.controller = 1

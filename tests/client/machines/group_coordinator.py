@@ -34,12 +34,12 @@ class Member:
         self.state = STABLE
         self.assigned: set = set()
         self.revoked: set = set()
-        """Partitions that it must revoke before it is assigned others."""
+        """Partitions that the member must revoke before it gets other partitions."""
         self.heard_at = 0.0
         self.revoke_by = float("inf")
         self.rebalance_s = 0.0
         self.is_away = False
-        """Whether it is a static member that has left temporarily."""
+        """Whether the member is a static member that has left temporarily."""
 
     @property
     def held(self):
@@ -67,9 +67,9 @@ class SimulatedGroup:
         self.turn = 0
         """Number of shuffles. It rotates the target assignment."""
         self.check_commit = lambda place, offset: None
-        """Called with any commit that is written."""
+        """Called with the partition and the offset of each commit that is stored."""
         self.check_removal = lambda member: None
-        """Called with any member that did not revoke its partitions in time."""
+        """Called with each member that did not revoke its partitions in time."""
 
     def partitions(self):
         """Return all partitions as (topic id, partition)."""

@@ -67,9 +67,9 @@ class SimulatedCaller:
         self.seat = Seat(world)
         self.state = READING
         self.is_stopped = False
-        """Whether the process is suspended.
+        """Whether the process of the member is suspended.
 
-        It becomes a zombie when its session expires.
+        The member becomes a zombie when its session expires.
         """
         self.chunk = None
         self.pending = None

@@ -77,7 +77,10 @@ class PartitionLog:
         self.ever: dict[int, set[bytes]] = {}
         """All values that have ever been readable at an offset."""
         self.last: dict[int, bytes] = {}
-        """Value that was written last at an offset, even if it has been compacted."""
+        """Newest value that was written at an offset, by offset.
+
+        Compaction does not change it.
+        """
         self.cut: list[int] = []
         """Log end offsets after log truncations, in order."""
         self.produced: list[Produced] = []

@@ -40,7 +40,7 @@ class ProduceAnswers:
     """Mixin of a simulated broker: Produce requests."""
 
     produce_error = None
-    """Error code of the next batch, and whether the batch is still appended."""
+    """(error code, whether the batch is still appended) for the next batch, or None."""
 
     def begin_produce(self, request, version):
         """Append the batches of a request; return their results."""

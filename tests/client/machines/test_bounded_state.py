@@ -23,7 +23,7 @@ from tests.client.machines.test_transaction_errors import Setting as Transaction
 from tests.client.machines.world import START_S, World
 
 MANY = 20
-"""New names per response."""
+"""Number of new names in each response."""
 
 FIRST_S, LAST_S = 12.0, 40.0
 MAX_GROWTH = 1.3

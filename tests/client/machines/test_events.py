@@ -97,7 +97,10 @@ def run_seed(kwire, scenario_class, seed):
 
 
 def test_a_simulation_has_the_same_events_for_the_same_seed(kwire):
-    """If a seed runs twice, it logs the same events. Faults cause all event types."""
+    """Two runs with the same seed log the same events.
+
+    Over all seeds, the faults cause all events of a scan.
+    """
     names = set()
     for seed in range(40):
         records = run_seed(kwire, Scenario, seed)

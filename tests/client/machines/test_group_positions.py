@@ -197,7 +197,7 @@ def test_pause_survives_a_rebalance_for_kept_partitions_only(kwire):
 
 
 def test_changes_of_partitions_are_returned_once(kwire):
-    """If a partition was lost and assigned again, both lists contain it."""
+    """If a partition was lost and assigned again, it is in both lists of changes."""
     setting = Setting(kwire)
     machine = setting.machine
     assert not machine.has_changes()

@@ -25,7 +25,7 @@ Both engines run the same state machines.
 PARTS = 4
 ENOUGH_FOR_RATES = 20
 NOTICED_WITHIN = 200
-"""Seed count within which all bugs are detected."""
+"""Number of seeds that are enough to detect each bug."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))

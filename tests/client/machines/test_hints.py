@@ -112,7 +112,7 @@ def test_a_leader_that_never_learns_of_its_epoch_gets_few_requests(hints):
 
 
 def test_an_older_leader_is_not_gone_back_to(hints):
-    """Brokers with opposite hints get only a few requests, because of backoffs."""
+    """The scan sends few requests, and no further Fetch to the oldest leader."""
     hints.lead(2)
     hints.learn(1)
     hints.lead(3)

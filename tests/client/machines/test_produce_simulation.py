@@ -26,7 +26,7 @@ Both engines run the same state machines.
 
 PARTS = 4
 NOTICED_WITHIN = 300
-"""Seed count within which all bugs are detected."""
+"""Number of seeds that are enough to detect each bug."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))

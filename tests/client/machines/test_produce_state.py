@@ -26,7 +26,7 @@ USERS = [
     *CLIENT.glob("*.py"),
     *(CLIENT.parent / "jobs" / "restore_job").glob("*.py"),
 ]
-"""Files that contain producer objects."""
+"""Files whose code has access to producer objects."""
 
 OWNERS = {
     "batch_sender": "BatchSender",
@@ -46,7 +46,7 @@ CHANGES = {
     *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop"),
     *("popitem", "popleft", "remove", "setdefault", "update"),
 }
-"""Methods that change a container."""
+"""Names of methods that change a container."""
 
 
 def find_fields(path, name):

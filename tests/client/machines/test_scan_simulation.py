@@ -27,7 +27,7 @@ Both engines run the same state machines.
 PARTS = 4
 
 ENOUGH = 40
-"""Seed count within which a data loss occurs."""
+"""Number of seeds among which at least one has a data loss."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))

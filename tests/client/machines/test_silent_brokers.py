@@ -69,7 +69,10 @@ def test_a_leader_that_is_silent_is_left_after_the_timeout_of_a_request(kwire):
 
 @pytest.mark.parametrize("silent", [1, 2, 3])
 def test_a_broker_that_never_answers_does_not_hold_up_a_scan(kwire, silent):
-    """The scan uses the other bootstrap addresses, and reads the partitions later."""
+    """The silent broker is a bootstrap broker, but not the leader.
+
+    The scan continues with the other brokers.
+    """
     silence = Silence(kwire, follow=False)
     silence.topic.leaders[0] = silent % 3 + 1
     for broker in silence.cluster.brokers.values():

@@ -24,7 +24,7 @@ from tests.client.machines.transaction_scenario import (
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "600")) // 12
 NOTICED_WITHIN = 300
-"""Seed count within which all bugs are detected."""
+"""Number of seeds that are enough to detect each bug."""
 
 
 def test_a_transaction_is_all_or_nothing():

@@ -19,13 +19,13 @@ CONNECTION = "connection"
 """Pseudo request type of a new connection, whose first request is ApiVersions."""
 
 MAX_IN_WINDOW = 45
-"""Maximum fruitless requests per type, broker and window.
+"""Maximum number of requests without progress per type, broker and window.
 
 Applies if brokers fail in the same way as real brokers.
 """
 
 MAX_HOSTILE_IN_WINDOW = 66
-"""Maximum fruitless requests if brokers respond in the worst possible way.
+"""The same maximum if brokers respond in the worst possible way.
 
 A backoff starts at 0.08 s, and a ``Pace`` allows 10 requests followed by 10 requests
 per second.

@@ -29,7 +29,7 @@ class SimulatedTransaction:
         self.groups = set()
         self.timeout_s = 60.0
         self.number = 0
-        """Number of transactions so far."""
+        """Number of transactions that were begun so far."""
         # Producer id and epoch before the last epoch bump, so that retries are
         # recognized.
         self.before = None

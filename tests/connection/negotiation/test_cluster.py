@@ -46,7 +46,10 @@ def test_view_has_the_common_ranges_of_the_worked_example(kwire):
 
 
 def test_feature_requires_every_broker_of_the_worked_example(kwire):
-    """All ranges must overlap the requirement: key 0 has version 1, but not 3."""
+    """A feature requires a version that all brokers support.
+
+    In the example, version 1 of key 0 is common, but version 3 is not.
+    """
     feature = kwire.connection.negotiation.Feature
     view = cluster(kwire, B1=B1, B2=B2)
     assert not view.supports(feature("Feature1", {0: (3, 3), 1: (2, 3)}))
@@ -55,7 +58,7 @@ def test_feature_requires_every_broker_of_the_worked_example(kwire):
 
 
 def test_empty_intersection_is_present_but_unusable(kwire):
-    """The intersection is never a range whose end is before its start."""
+    """Without a common version, the API has an empty range, which is unusable."""
     view = cluster(kwire, B1={1: (0, 3)}, B2={1: (5, 9)})
     assert list(view.ranges()) == [1]
     assert not view.ranges()[1] and not view.range_of(1)

@@ -211,7 +211,7 @@ def test_own_constraint_restricts_only_its_apis(kwire):
 
 
 def test_constraint_accepts_request_classes_but_no_names(kwire):
-    """If a name is unknown, the constraint must not be silently ignored."""
+    """Names such as "Fetch" are rejected, so that no constraint is silently ignored."""
     negotiation = kwire.connection.negotiation
     fetch = kwire.messages.FetchRequest
     table = negotiation.ApiVersionTable.from_ranges({fetch: "0-13"})
