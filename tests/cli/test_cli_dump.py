@@ -307,7 +307,7 @@ def test_an_unknown_suffix_is_an_error(run, orders, tmp_path):
     ],
 )
 def test_tail_is_the_end_of_each_partition(run, orders, options, expected):
-    """The last selected rows are printed, in offset order."""
+    """The last selected rows of each partition are printed, in offset order."""
     ran = run("dump", orders, "-o", "jsonl", *options)
     assert [row["offset"] for row in ran.rows] == expected
 

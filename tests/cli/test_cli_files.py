@@ -166,7 +166,10 @@ def test_repair_copies_the_intact_batches(run, damaged, tmp_path):
 
 
 def test_repair_ends_with_0_only_if_the_copy_is_complete(run, damaged, tmp_path):
-    """A script must not use a copy that lacks a region or an incomplete end."""
+    """The exit code is 1 if the copy lacks a damaged region or an incomplete end.
+
+    A script must not use such a copy.
+    """
     assert run("repair", damaged, "--output", tmp_path / "good.log").code == 1
     ran = run("repair", tmp_path / "good.log", "--output", tmp_path / "again.log")
     assert ran.code == 0

@@ -80,7 +80,10 @@ NAMES = ["k", "key-of-16-letters", "a-much-longer-key-than-the-column-has-" * 3,
 
 @pytest.mark.parametrize("columns", [80, 130, None])
 def test_values_are_aligned_in_one_column(table, tmp_path, columns):
-    """Long keys are truncated in a terminal. Otherwise later rows are aligned."""
+    """In a terminal, long keys are truncated, so that the values are aligned.
+
+    A pipe gets the complete keys.
+    """
     rows = [(name.encode(), b"VALUE", START, []) for name in NAMES]
     write_log(tmp_path / "t-0", [rows])
     titles, *lines = table(columns, "dump", tmp_path)

@@ -146,7 +146,7 @@ def test_unchanged_files_are_not_read_again(client, certificates, tmp_path):
 
 
 def test_link_to_another_directory_is_a_change(client, certificates, tmp_path):
-    """Kubernetes replaces a mounted secret in this way."""
+    """Kubernetes replaces a mounted secret by changing a link to its directory."""
     for name, pair in zip(("a", "b"), certificates, strict=True):
         (tmp_path / name).mkdir()
         install(pair, tmp_path / name)

@@ -140,7 +140,10 @@ def test_a_block_can_be_left_in_the_middle(client, broker):
 
 
 def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker):
-    """An unreferenced scan additionally emits a warning, and closes its connections."""
+    """A scan that is left without a reference emits a warning.
+
+    Its connections are closed.
+    """
     running, connect = broker
     with client.connect_sync(running.address, **connect) as kafka:
         list(kafka.scan("orders"))
@@ -194,7 +197,7 @@ def test_closing_ends_a_scan_that_another_thread_reads(client, broker, delay_s):
 
 
 def test_closing_leaves_a_runner_in_use_alone(client, broker, kwire, monkeypatch):
-    """The selector is closed by the thread that uses it, not by another thread."""
+    """Only the thread that uses the selector closes it."""
     blocking = importlib.import_module(f"{kwire.__name__}.client.runners.blocking")
     running, connect = broker
     has_begun, may_end = threading.Event(), threading.Event()

@@ -349,7 +349,10 @@ def test_callback_of_a_blocking_consumer_can_pause_seek_and_close(
 def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
     consume, topic, frequent_heartbeats
 ):
-    """Reassigned partitions are reported again, and start at the callback's offset."""
+    """Partitions that are assigned again are reported to the callback again.
+
+    They start at the offset that the callback chooses.
+    """
     starts = []
 
     async def check(opened):
@@ -515,7 +518,7 @@ def test_arguments_that_are_wrong_are_named(kwire, topics, options, words):
 
 
 def test_flags_of_a_pattern_are_the_brokers_too(kwire):
-    """Flags become a pattern prefix, because RE2/J has the same letters."""
+    """The flags of a pattern become its prefix, because RE2/J has the same flags."""
     consumer = importlib.import_module(f"{kwire.__name__}.client.consumer")
     assert consumer._convert_pattern(re.compile("Or.*")) == "Or.*"
     assert consumer._convert_pattern(re.compile("or", re.I | re.S)) == "(?is)or"

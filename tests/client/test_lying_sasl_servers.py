@@ -226,7 +226,7 @@ def fail(kwire, number, broker, mechanism):
 
 
 def mechanisms(kwire):
-    """Import the mechanisms on the tested engine."""
+    """Return the module of the SASL mechanisms on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
@@ -242,7 +242,7 @@ def test_lie_in_a_scram_exchange_is_a_typed_error(kwire, case):
 
 @pytest.mark.parametrize("case", RAW)
 def test_lie_in_raw_tokens_is_a_typed_error(kwire, case):
-    """Brokers before 1.0 send tokens without a header."""
+    """A lie in a raw token, as brokers before 1.0 send it, is a typed error."""
     lie, _ = SCRAM[case]
     broker = LyingBroker(scram, lie)
     broker.claims_success = False
@@ -267,7 +267,7 @@ def test_lie_in_a_plain_exchange_is_a_typed_error(kwire, case):
 
 @pytest.mark.parametrize("case", BEARER)
 def test_lie_in_a_bearer_exchange_is_a_typed_error(kwire, case):
-    """Any OAUTHBEARER challenge is an error."""
+    """In OAUTHBEARER, a challenge is always an error message."""
     sasl = mechanisms(kwire)
     new = lambda: sasl.OAuthBearer(lambda: "wonderland")  # noqa: E731
     broker = LyingBroker(BearerServer, BEARER[case])
@@ -286,7 +286,10 @@ def test_lie_in_the_handshake_is_a_typed_error(kwire, case):
 
 
 def test_honest_server_is_accepted_by_the_same_code(kwire):
-    """Otherwise all tests above could fail for another reason."""
+    """An honest server is accepted.
+
+    Otherwise, all tests above could fail for another reason than the lie.
+    """
     sasl = mechanisms(kwire)
     for honest, new in (
         (scram, lambda: sasl.Scram("alice", "wonderland")),

@@ -268,7 +268,7 @@ def test_tables_without_wait_are_acknowledged_later(cluster, produce, topic):
 
 
 def test_tables_are_accepted_while_batches_are_acknowledged(cluster, produce, topic):
-    """There are more batches than the in-flight limit, so some finish early."""
+    """The table has more batches than may be in flight, so that some finish early."""
     values = [b"%d" % n for n in range(3000)]
 
     async def send(producer):
@@ -459,7 +459,7 @@ def test_missing_partition_is_rejected(kwire, cluster, produce, topic):
 
 
 def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
-    """The order is kept nevertheless, because only one batch is in flight."""
+    """The order of records is kept, because only one batch is in flight."""
     rows = [(b"k", b"%d" % n) for n in range(1000)]
     produce(
         lambda producer: producer.send_many(topic, rows), acks=1, max_batch_bytes=2000

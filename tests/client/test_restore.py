@@ -412,7 +412,10 @@ def test_a_topic_that_stamps_records_is_refused(
 
 
 def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
-    """If the source is an export, a restore continues after the damage."""
+    """The error for a damaged log recommends ``kwire export``.
+
+    An export of the log restores the records after the damage as well.
+    """
     rows = make_rows(random.Random(3), 40)
     write_log(tmp_path / "in" / "orders-0", rows)
     path = tmp_path / "in" / "orders-0" / f"{0:020}.log"
@@ -476,7 +479,10 @@ def test_sequence_numbers_go_round_as_those_of_producers(kwire):
 
 
 def test_the_brokers_deletions_are_reported(run_restore, tmp_path, rows_by_partition):
-    """If the retention is a week, older records are deleted immediately."""
+    """Restored records that the brokers have deleted again are reported.
+
+    If the retention is a week, the brokers delete older records immediately.
+    """
     with RestoreBroker({"orders": 2}) as broker:
         assert run_restore(broker, tmp_path / "logs")[0] == 0
         broker.log("orders", 0).delete_before(12)

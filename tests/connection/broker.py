@@ -234,7 +234,10 @@ class Cluster:
         return answer(responses=topics)
 
     def fetch(self, request, version):
-        """Read from the logs. Waits for a short time if there is no data."""
+        """Return the stored batches from each requested offset on.
+
+        If there is no data, wait up to ``LONGEST_WAIT_S`` for it.
+        """
         answer = self._messages.FetchResponse
         requested = [
             (topic, self._name(topic.topic, topic.topic_id)) for topic in request.topics
@@ -293,7 +296,7 @@ class Cluster:
         return self._messages.InitProducerIdResponse(producer_id=next(self._numbers))
 
     def find_coordinator(self, request, version):
-        """Return the only broker."""
+        """Return the only broker as the coordinator of all groups."""
         answer = self._messages.FindCoordinatorResponse
         if not request.coordinator_keys:
             return answer(**self._place)
@@ -354,7 +357,7 @@ class Cluster:
         return self._messages.HeartbeatResponse(error_code=code)
 
     def leave_group(self, request, version):
-        """Remove the member."""
+        """Remove the member from its group."""
         answer = self._messages.LeaveGroupResponse
         self._group(request.group_id).member = ""
         return answer(
@@ -368,7 +371,7 @@ class Cluster:
         )
 
     def offset_commit(self, request, version):
-        """Store committed offsets."""
+        """Store the committed offsets of a group."""
         answer = self._messages.OffsetCommitResponse
         offsets = self._group(request.group_id).offsets
         topics = []

@@ -120,7 +120,7 @@ class Closing(Serving):
 
 
 def record(kwire):
-    """Return the bytes that each of these sides receives from its peer, by class."""
+    """Return {side: bytes that it receives from its peer} for the five classes."""
     handshake = (
         "00000000 0023 00000001 0012 0000 0004",
         "00000001 0000 03 0001 0000 000b 00 0012 0000 0004 00 00000000 02"
@@ -153,7 +153,7 @@ SIDES = (Asking, Waiting, Signing, Serving, Closing)
 
 @pytest.fixture(scope="module")
 def streams(kwire):
-    """Recorded streams for either engine."""
+    """Bytes that each side receives, recorded with the tested engine."""
     return record(kwire)
 
 
@@ -208,7 +208,10 @@ def comparable(events):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_the_recorded_streams_are_good(kwire, streams, side):
-    """Otherwise the tests below would only change invalid streams."""
+    """The recorded streams cause no error.
+
+    Otherwise, the tests below would only change invalid streams.
+    """
     peer = side(kwire)
     events = collect_events(peer, [streams[side]])
     assert not any(isinstance(event, Exception) for event in events)

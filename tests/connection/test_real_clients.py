@@ -261,7 +261,10 @@ def test_a_group_reads_what_was_produced_and_commits(exchange):
 
 
 def test_clients_use_the_newest_version_that_both_sides_know(exchange):
-    """A client can only do so if it has decoded the version table."""
+    """Produce and Fetch have the newest version that both sides support.
+
+    This requires that the client has decoded the version table.
+    """
     broker = exchange.broker
     for name in ("Produce", "Fetch"):
         request = getattr(broker.kwire.messages, f"{name}Request")
@@ -300,7 +303,10 @@ def test_clients_report_their_software(exchange):
 
 @pytest.mark.parametrize("client", [Librdkafka, KafkaPython])
 def test_client_with_known_versions_sends_no_api_versions(kwire, client):
-    """The versions must be known, because a 0.9 broker does not support ApiVersions."""
+    """The client is told to assume the versions of Kafka 0.9.
+
+    A 0.9 broker does not support ApiVersions, so that the client must not send it.
+    """
     with Broker(kwire, "0.9.0") as broker:
         peer = client(broker.address, **client.dated)
         peer.produce()
@@ -311,7 +317,10 @@ def test_client_with_known_versions_sends_no_api_versions(kwire, client):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_librdkafka_lists_the_topics_of_every_release(kwire, release):
-    """From Metadata 9 on, it sends additional bytes if it requests all topics."""
+    """librdkafka sends additional bytes when it requests all topics.
+
+    It does so from Metadata version 9 on.
+    """
     with Broker(kwire, release) as broker:
         peer = Librdkafka(broker.address)
         peer.produce()

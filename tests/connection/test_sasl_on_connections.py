@@ -171,7 +171,10 @@ def test_broker_without_api_versions_has_no_sasl(kwire):
 
 @pytest.mark.parametrize("offered", [OLD, MODERN])
 def test_a_refused_mechanism_names_the_others(kwire, offered):
-    """Neither side expects raw tokens afterwards."""
+    """If a mechanism is rejected, neither side expects raw tokens.
+
+    The error lists the mechanisms of the broker.
+    """
     client, server = both(kwire, offered)
     client.start_sasl("PLAIN")
     (request_event,) = receive(server, client.data_to_send())
@@ -219,7 +222,7 @@ def test_requests_during_raw_tokens_are_rejected(kwire):
 
 
 def test_sasl_start_with_pending_requests_is_rejected(kwire):
-    """If a response were pending, it would be decoded as a token."""
+    """Otherwise, the client would decode a pending response as a token."""
     client = client_of(kwire, OLD)
     client.send(kwire.messages.MetadataRequest())
     with pytest.raises(

@@ -22,7 +22,11 @@ RELEASE = "2.2"
 
 
 class Parties(NamedTuple):
-    """Both draft sides: functions that create a client and a ``RELEASE`` server."""
+    """Functions that create both sides of a draft.
+
+    * ``client``: creates a client's strategy.
+    * ``server``: creates a server with the versions of ``RELEASE``.
+    """
 
     client: object
     server: object

@@ -137,7 +137,7 @@ def test_provenance_reports_that_it_was_never_released(kip951):
 
 
 def test_registry_does_not_know_the_draft(kwire, kip951):
-    """The keys 0 and 1 belong to Kafka's own classes."""
+    """The registry returns Kafka's own classes for the API keys 0 and 1."""
     for cls in (kip951.FetchResponse, kip951.ProduceResponse):
         kafka_class = kwire.messages.by_key(cls.api_key, "response")
         assert kafka_class is not cls

@@ -45,7 +45,7 @@ class Broker:
     """
 
     def __init__(self, magic):
-        """Start listening as a broker of this ``magic``."""
+        """Start listening. ``magic`` is the format that the broker supports."""
         self.versions = {**ALL, **VERSIONS[magic]}
         self.stored: dict[str, tuple[bytes, int, tuple]] = {}
         self.produced: dict[str, list[bytes]] = {}

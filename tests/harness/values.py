@@ -142,7 +142,7 @@ class Highest(Taste):
 
 
 class Middle(Taste):
-    """Small values that differ from the defaults."""
+    """Small values that differ from the default values."""
 
     def leaves(self, plan):
         """Return {type code: plain value}."""
@@ -190,7 +190,7 @@ class NullArrays(Middle):
 
 
 class UnknownTags(Middle):
-    """Unknown tags in all structs, for flexible versions."""
+    """Unknown tagged fields in all structs of flexible versions."""
 
     tags = ((0, b""), (3, b"kept"), (200, bytes(130)), (2**32 - 200, b"\xff"))
 
@@ -206,7 +206,7 @@ def is_needed(plan, step):
 
 
 class DefaultElements(Taste):
-    """Arrays whose elements contain the default values."""
+    """Two elements per array, which contain the default values."""
 
     elements = 2
 

@@ -73,7 +73,7 @@ def test_rows_come_back_as_they_were_written(tmp_path):
 
 
 def test_every_column_may_be_null():
-    """Spark rejects batches whose columns are not nullable."""
+    """All columns are nullable, because Spark rejects batches with other columns."""
     assert capture_schema().names == list(CAPTURE_COLUMNS)
     assert all(field.nullable for field in capture_schema())
 

@@ -133,7 +133,10 @@ def test_times_are_of_the_time_zone_that_is_given(tmp_path):
 
 
 def test_fetches_of_replicas_are_distinguished_from_consumers(tmp_path):
-    """Since Fetch 15, the replica id is in a struct."""
+    """Fetches with a replica id are those of replicas, not of consumers.
+
+    Since Fetch 15, the replica id is in a struct.
+    """
     header = (
         '{"requestHeader":{"requestApiKey":1,"requestApiVersion":15,"correlationId":1}'
     )

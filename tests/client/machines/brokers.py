@@ -112,7 +112,7 @@ class SimulatedCluster:
         return topic
 
     def add_partitions(self, name, count):
-        """Increase the number of partitions of a topic."""
+        """Increase the number of partitions of a topic to ``count``."""
         topic = self.topics[name]
         for index in range(len(topic.logs), count):
             log = PartitionLog(self.kwire, f"{name}.{self._ids}-{index}", self.random)
@@ -127,7 +127,7 @@ class SimulatedCluster:
         return self.transactions[key]
 
     def is_moving(self):
-        """Whether each request currently moves the leader or coordinator it needs."""
+        """Return whether requests currently move their leader or coordinator."""
         return self.world is not None and self.world.now < self.moving_until
 
     def move_one(self, node, places):

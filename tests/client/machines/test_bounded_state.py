@@ -126,7 +126,7 @@ class Naming:
         return sizes
 
     def bootstrap(self):
-        """Return the addresses of the brokers."""
+        """Return the addresses of the brokers as (host, port) pairs."""
         return [("sim", 9000 + node) for node in self.cluster.brokers]
 
     def scan(self, **options):

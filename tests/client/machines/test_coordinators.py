@@ -33,7 +33,7 @@ class Finder:
         return self.cluster.wake_at
 
     def advance(self, now):
-        """Look up the link to every coordinator."""
+        """Look up the coordinators, and store a link to each of them."""
         self.cluster.advance(now)
         self.links = {
             coordinator: self.coordinators.link_to(*coordinator, now)
@@ -56,7 +56,7 @@ class Setting:
         self.finder = Finder(self.module, self.cluster, self.places)
 
     def is_found(self):
-        """Whether all links lead to the actual coordinators."""
+        """Return whether all links lead to the actual coordinators."""
         return all(
             link is not None
             and link.port - 9000 == self.cluster.coordinator(*coordinator)

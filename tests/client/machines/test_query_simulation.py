@@ -172,9 +172,9 @@ def test_missing_topic_and_partition_are_named_in_the_error(kwire):
 
 @pytest.mark.parametrize("lookup", ["EARLIEST", "LATEST"])
 def test_lookup_of_a_log_without_start_or_end_times_out(kwire, monkeypatch, lookup):
-    """Pauses limit the requests if a leader never returns an offset.
+    """If a leader never returns an offset, pauses limit the requests.
 
-    Treating its -1 as "no such record" would read from the end instead.
+    Treating its offset -1 as "no such record" would read from the end instead.
     """
     simulation = Simulation(kwire, 0)
     monkeypatch.setattr(

@@ -45,7 +45,7 @@ def only(response, chosen, change):
 
 @FOLLOW
 def test_two_partitions_redirected_in_turns_by_leader_hints_are_paused(attack, follow):
-    """Every hint names the same broker in a newer epoch (KIP-951)."""
+    """Each hint names the same broker as the leader, in a newer epoch (KIP-951)."""
     make, turns = attack.make.FetchResponse, itertools.count(10)
     attack.lead(1)
 
@@ -128,7 +128,7 @@ def test_errors_whose_pauses_end_at_different_times_are_paused(kwire):
 
 
 def test_produce_hints_in_a_circle_are_paused(kwire):
-    """A retry has a pause, and the batch fails after its timeout."""
+    """Each retry follows a pause, and the batch fails after its delivery timeout."""
     setting = ProducerSetting(
         kwire, release="4.1", brokers=3, delivery_timeout_s=20.0, is_idempotent=False
     )
@@ -195,7 +195,7 @@ def test_coordinators_that_name_each_other_are_asked_with_pauses(kwire):
 
 @pytest.mark.parametrize("kind", ["omitted", "not attempted", "concurrent"])
 def test_partitions_that_are_never_added_to_a_transaction_are_paused(kwire, kind):
-    """A response with neither an error nor the partition is not a success."""
+    """The request is repeated with pauses until its response adds the partition."""
     setting = TransactionSetting(kwire)
     make, codes = kwire.messages.AddPartitionsToTxnResponse, setting.codes
 

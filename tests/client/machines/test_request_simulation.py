@@ -103,7 +103,7 @@ class Setting:
         return sum(broker.received[name] for broker in self.cluster.brokers.values())
 
     def move_leaders(self):
-        """Move all leaders. Only the new leaders learn it."""
+        """Choose a random leader for each partition. Only the new leaders learn it."""
         for topic in self.cluster.topics.values():
             for index, log in enumerate(topic.logs):
                 topic.leaders[index] = self.random.choice(list(self.cluster.brokers))
@@ -112,7 +112,10 @@ class Setting:
 
 
 def offsets(response):
-    """Return the offsets in a ListOffsets response, in its order."""
+    """Return {(topic, partition): offset} from a ListOffsets response.
+
+    Partitions with an error are omitted.
+    """
     return {
         (topic.name, part.partition_index): part.offset
         for topic in response.topics

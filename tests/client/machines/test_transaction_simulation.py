@@ -119,11 +119,11 @@ class AnsweredLink:
         self._link = link
 
     def __getattr__(self, name):
-        """Return a link attribute."""
+        """Return an attribute of the wrapped link."""
         return getattr(self._link, name)
 
     def send(self, request, done, now, *, version):
-        """Send a request. EndTxn always gets a response."""
+        """Send a request. If the connection is lost, EndTxn counts as successful."""
 
         def answer(response, now):
             if response is None and isinstance(request, EndTxnRequest):

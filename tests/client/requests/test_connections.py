@@ -56,7 +56,7 @@ def request_(messages):
 
 @pytest.mark.parametrize("release", ["0.10.0", "2.3", "2.4", "3.9", "4.1"])
 def test_versions_are_those_of_the_broker(client, runner, request_, release):
-    """Works with all ApiVersions versions that a broker may support (KIP-511)."""
+    """The versions are found with all versions of ApiVersions itself (KIP-511)."""
 
     def use(call):
         return call("broker_versions"), call("request", request_)
@@ -192,7 +192,7 @@ def test_a_request_to_an_address_that_is_down_fails_soon(client, runner, request
 
 
 def test_unsupported_request_leaves_the_client_usable(client, runner, messages, kwire):
-    """The connection remains usable, because the request was not sent."""
+    """An unsupported request is not sent, so that the connection remains usable."""
     too_new = messages.MetadataRequest(
         topics=None, include_topic_authorized_operations=True
     )

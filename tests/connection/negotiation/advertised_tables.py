@@ -126,7 +126,7 @@ TABLES = {
 
 
 def advertised(name: str) -> dict[int, tuple[int, int]]:
-    """Parse a table: ``{key: (min, max)}``."""
+    """Return a table as {API key: (minimum, maximum)}."""
     table = {}
     for row in TABLES[name].split():
         key, versions = row.split(":")
