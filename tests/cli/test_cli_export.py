@@ -73,7 +73,10 @@ def test_topics_and_partitions_can_be_chosen(run):
 
 
 def test_impossible_export_is_a_one_line_error(run):
-    """No logs, an unknown topic, and an existing directory cause exit code 2."""
+    """The exit code is 2.
+
+    Covers a path without logs, an unknown topic, and an existing directory.
+    """
     Path("full").mkdir()
     Path("full/file").touch()
     Path("empty").mkdir()

@@ -211,7 +211,7 @@ def test_a_file_that_vanishes_costs_no_other(run, orders, monkeypatch):
 def test_an_index_that_may_not_be_read_is_done_without(
     run, orders, monkeypatch, suffix
 ):
-    """Without the index, records are found by their headers."""
+    """If an index cannot be read, records are found by the batch headers."""
     path = orders / "orders-0" / f"{0:020}{suffix}"
     path.write_bytes(b"")
 

@@ -427,7 +427,7 @@ def test_silent_broker_is_an_error_after_the_timeout(run):
 
 
 def test_hostile_names_cannot_move_the_cursor(run, start):
-    """Racks and features are strings from the network."""
+    """The output escapes racks and features, which are strings from the network."""
     (broker,) = start(of("4.1"))
     broker.rack = "\x1b[2Jr\nx"
     for form in ("table", "compat"):

@@ -59,7 +59,7 @@ def write(kwire, address, topic):
 
 @pytest.fixture
 def rows(run, address, topic):
-    """Read the topic as JSON lines, without times and positions."""
+    """Function that reads a topic, and returns its rows without their positions."""
 
     def rows(name=topic):
         ran = run("read", address, name, "-o", "jsonl")
@@ -83,7 +83,10 @@ def pairs(rows):
 
 
 def test_lines_of_stdin_are_values(write, rows):
-    """With a separator, lines have keys. The last line may have no line end."""
+    """Each line of stdin is a value with a null key, even if it is empty.
+
+    The last line may have no line end.
+    """
     code, err = write(stdin=b"one\ntwo\r\n\nthree")
     assert (code, err.count("4 records written")) == (0, 1)
     assert pairs(rows()) == [("", ""), ("", "one"), ("", "three"), ("", "two")]

@@ -141,7 +141,10 @@ def test_an_arrow_stream_in_a_file_is_read(run, address, topic, read_rows, tmp_p
 
 
 def test_a_truncated_arrow_file_says_how_to_continue(run, address, topic, tmp_path):
-    """Applies even if the file ends between two record batches."""
+    """The error says how to continue.
+
+    The file may be truncated between two record batches.
+    """
     path = tmp_path / "rows.arrow"
     data = write_ipc(pyarrow.ipc.new_file, TABLE, 1)
     path.write_bytes(data[: data.index(b"ARROW1", 8) - 200])

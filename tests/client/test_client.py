@@ -127,7 +127,10 @@ def test_times_begin_and_end_a_scan(read, broker):
 
 
 def test_a_duration_is_so_long_ago(read, broker):
-    """No record is from the last hour, and all are from the last 100 years."""
+    """A duration is subtracted from the current time.
+
+    No record is from the last hour, and all records are from the last 100 years.
+    """
     assert (
         values_by_offset(read(broker.address, "other", start=timedelta(hours=1))) == {}
     )

@@ -118,7 +118,7 @@ def test_an_exception_aborts_a_transaction(produce):
 
 
 def test_records_outside_of_a_transaction_are_refused(produce):
-    """Applies before the first transaction and between transactions."""
+    """Records are rejected before the first transaction and between transactions."""
 
     async def write(producer):
         for _ in range(2):

@@ -305,7 +305,7 @@ def test_callbacks_report_the_assigned_and_the_lost_partitions(
 
 
 def test_exception_of_a_callback_is_raised_by_poll(consume, topic):
-    """Both callbacks are called, and the consumer remains usable."""
+    """``poll`` raises the exception, and the consumer remains usable."""
 
     def assigned(partitions):
         raise LookupError(f"{len(partitions)} partitions")
@@ -394,7 +394,10 @@ def test_callbacks_are_plain_functions(kwire):
 
 
 def test_resume_wakes_a_task_that_waits_for_a_chunk(kwire, cluster, topic):
-    """Otherwise the asyncio task would wait until the next heartbeat."""
+    """``resume`` wakes the asyncio task that waits for a chunk.
+
+    Otherwise, the task would wait until the next heartbeat.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     async def run():

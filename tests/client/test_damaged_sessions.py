@@ -28,7 +28,7 @@ class Damage:
     """
 
     def __init__(self, position=-1, random=None):
-        """Without arguments, do not damage anything."""
+        """Choose the position of the damage. Without arguments, there is no damage."""
         self.position = position
         self.random = random
         self.sent = 0

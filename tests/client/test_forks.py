@@ -259,7 +259,10 @@ def test_a_collected_client_of_a_child_leaves_the_parent_connected(
 
 
 def test_a_client_without_connections_works_in_a_child(client):
-    """Also applies if the client was closed in the parent."""
+    """A client without open connections can be used in a child.
+
+    It may be unused, or closed in the parent.
+    """
     with LogBroker({"a": [RECORDS]}) as broker:
         unused = client.connect_sync(broker.address, timeout_s=TIMEOUT_S)
         with client.connect_sync(broker.address, timeout_s=TIMEOUT_S) as closed:

@@ -140,7 +140,7 @@ CERTIFICATES = {
 
 @pytest.mark.parametrize("case", CERTIFICATES)
 def test_certificate_that_does_not_fit_is_rejected(kwire, authority, trusting, case):
-    """Rejected although the trusted authority has signed it."""
+    """The trusted authority has signed the certificate, but it is not valid here."""
     options, words = CERTIFICATES[case]
     number = list(CERTIFICATES).index(case)
     broker = LogBroker({"orders": (5,)}, context=authority.sign(str(number), **options))

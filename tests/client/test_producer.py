@@ -176,7 +176,10 @@ def test_rows_are_written_once_and_in_order(
 
 
 def test_nulls_headers_and_timestamps_arrive_unchanged(kwire, cluster, produce, topic):
-    """Covers nulls, headers and timestamps. The default is the current time."""
+    """Nulls, headers and timestamps are written unchanged.
+
+    A record without a timestamp gets the current time.
+    """
     before = time.time_ns() // 1_000_000
     rows = [
         (None, b"v"),
@@ -399,7 +402,7 @@ def test_a_partitioner_needs_no_hash(cluster, produce, topic):
     """Any callable is allowed, such as an instance whose class only has ``__eq__``."""
 
     class Second:
-        """Compares by value, so that Python does not provide a hash."""
+        """Partitioner that defines ``__eq__``, so that Python provides no hash."""
 
         def __eq__(self, other):
             return isinstance(other, Second)

@@ -307,7 +307,7 @@ def test_the_release_to_assume_is_read_like_librdkafkas(text, fallback):
 
 @pytest.mark.parametrize("text", ["0.7.2", "new", "0.9", "", "2.8.1; rm"])
 def test_fallback_that_is_not_a_release_is_rejected(text):
-    """Applies to the property and to the argument."""
+    """An unknown release is an error in the property and in the argument."""
     with pytest.raises(
         ValueError, match=r"broker\.version\.fallback must be a release"
     ):

@@ -138,7 +138,10 @@ def test_only_questions_for_versions_are_answered_as_such(kwire, version):
 
 
 def test_topic_requested_twice_is_returned_once(kwire):
-    """Otherwise a small request would result in an unlimited response."""
+    """A topic that is requested twice is returned once.
+
+    Otherwise, a small request would result in an unlimited response.
+    """
     draft = module(kwire, "drafts.kip35_api_version")
     codec = module(kwire, "messages.codec")
     metadata = draft.MetadataResponse

@@ -86,7 +86,10 @@ def test_server_rejects_the_node_id_of_another_broker(kwire):
 
 
 def test_no_request_follows_a_manual_sasl_handshake(kwire):
-    """Applies even if an earlier request is still waiting for its response."""
+    """After a SaslHandshake, a request is rejected.
+
+    This applies even if an earlier request still waits for its response.
+    """
     client = client_of(kwire, {3: (0, 8), 17: (0, 1)})
     client.send(kwire.messages.MetadataRequest())
     client.send(kwire.messages.SaslHandshakeRequest(mechanism="PLAIN"))

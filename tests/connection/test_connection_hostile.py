@@ -237,9 +237,9 @@ def test_the_recorded_streams_are_good(kwire, streams, side):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_events_do_not_depend_on_the_chunks(kwire, streams, side):
-    """Covers all positions, position pairs, and single bytes.
+    """Splitting the stream into chunks changes neither the events nor sent bytes.
 
-    The sent bytes are also the same whatever the chunk sizes are.
+    Covers all positions, pairs of positions, and single bytes.
     """
     stream = streams[side]
     whole = side(kwire)
@@ -485,7 +485,7 @@ def test_time_grows_with_the_bytes_alone(kwire, chunk):
 
 
 def test_a_large_frame_in_small_chunks_takes_linear_time(kwire):
-    """Compares ten times the bytes in ten times the chunks."""
+    """Ten times the bytes in ten times as many chunks take about ten times as long."""
 
     def make_reading(size):
         data = size.to_bytes(4, "big") + bytes(size - 1)

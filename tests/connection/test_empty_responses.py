@@ -171,7 +171,7 @@ def test_empty_response_to_api_versions_is_retried_in_version_0(kwire):
 
 @pytest.mark.parametrize("correlation_id", [0, 1, 2**31 - 1, -1, -(2**31)])
 def test_a_server_gives_back_any_id(kwire, correlation_id):
-    """Covers ids that Kafka's clients do not use."""
+    """Any correlation id is returned, even if Kafka's clients do not use it."""
     number = correlation_id.to_bytes(4, "big", signed=True)
     server = serving(kwire, "empty")
     receive(server, b"\0\0\0\x0a\0\1\0\x0b" + number + b"\xff\xff")
@@ -179,7 +179,10 @@ def test_a_server_gives_back_any_id(kwire, correlation_id):
 
 
 def test_no_real_response_is_empty(kwire):
-    """Otherwise an empty response would be ambiguous. Covers all APIs and versions."""
+    """No response is empty, so that an empty response is unambiguous.
+
+    Covers all APIs and versions.
+    """
     for key in kwire.schema.registry.keys("response"):
         cls = kwire.messages.by_key(key, "response")
         for version in cls.valid_versions:

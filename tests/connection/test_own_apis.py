@@ -232,7 +232,10 @@ def test_registry_rejects_classes_that_make_no_api(kwire, kinds, error, text):
 
 
 def test_registry_rejects_api_keys_of_kafka(kwire):
-    """Otherwise the registry would change what a frame means."""
+    """A class with an API key of Kafka is rejected.
+
+    It would change the meaning of Kafka's frames.
+    """
     classes = [make_class(kwire, kind, key=3) for kind in ("request", "response")]
     with pytest.raises(ValueError, match="Kafka's MetadataRequest"):
         kwire.messages.framing.ApiRegistry(*classes)

@@ -127,7 +127,10 @@ class KafkaPython:
             producer.close(TIMEOUT_S)
 
     def consume(self):
-        """Read as many rows as were sent, as a group with one member, and commit."""
+        """Read as many rows as were sent, and commit the offset after them.
+
+        The consumer is the only member of its group. Return the rows.
+        """
         consumer = kafka.KafkaConsumer(
             group_id=GROUP,
             auto_offset_reset="earliest",
@@ -184,7 +187,10 @@ class Aiokafka:
             await producer.stop()
 
     def consume(self):
-        """Read as many rows as were sent, as a group with one member, and commit."""
+        """Read as many rows as were sent, and commit the offset after them.
+
+        The consumer is the only member of its group. Return the rows.
+        """
         return asyncio.run(asyncio.wait_for(self._consume(), TIMEOUT_S))
 
     async def _consume(self):
@@ -317,7 +323,7 @@ def test_client_with_known_versions_sends_no_api_versions(kwire, client):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_librdkafka_lists_the_topics_of_every_release(kwire, release):
-    """librdkafka sends additional bytes when it requests all topics.
+    """If librdkafka requests all topics, it sends additional bytes.
 
     It does so from Metadata version 9 on.
     """

@@ -208,7 +208,10 @@ def test_rejected_token_is_reported_with_its_reason(kwire, message):
 
 
 def test_requests_during_raw_tokens_are_rejected(kwire):
-    """Otherwise the server would decode request bytes as a token."""
+    """Requests between raw tokens are rejected.
+
+    The server would decode their bytes as a token.
+    """
     client, server = both(kwire, OLD)
     client.start_sasl("PLAIN")
     agree(kwire, client, server)
@@ -222,7 +225,10 @@ def test_requests_during_raw_tokens_are_rejected(kwire):
 
 
 def test_sasl_start_with_pending_requests_is_rejected(kwire):
-    """Otherwise, the client would decode a pending response as a token."""
+    """SASL cannot start while a response is pending.
+
+    The client would decode the response as a token.
+    """
     client = client_of(kwire, OLD)
     client.send(kwire.messages.MetadataRequest())
     with pytest.raises(

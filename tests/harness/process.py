@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Use a scheduler that assigns whole files. Only xdist calls this hook."""
+    """Return a scheduler that assigns whole files. Only xdist calls this hook."""
     from tests.harness.shares import Shares
 
     return Shares(config, log)

@@ -99,7 +99,10 @@ def test_offers_of_brokers_are_those_of_their_release():
 
 
 def test_layouts_around_the_request_do_not_matter(tmp_path):
-    """Covers Kafka's own layout, no layout, that of a container, and JSON."""
+    """Requests are found in any layout of the log lines.
+
+    Covers Kafka's own layout, no layout, the layout of a container, and JSON.
+    """
     stamp = "2026-11-21 04:29:13,250"
     message = f"Completed request:{REQUEST}"
     wrapped = json.dumps({"log": f"[{stamp}] DEBUG {message}\n", "stream": "stdout"})
@@ -157,7 +160,10 @@ def test_fetches_of_replicas_are_distinguished_from_consumers(tmp_path):
 
 
 def test_other_lines_are_skipped(tmp_path):
-    """Covers other loggers, requests without a response, and stack traces."""
+    """Lines that are not completed requests are skipped.
+
+    Covers other loggers, requests without a response, and stack traces.
+    """
     text = (
         "[2026-01-01 00:00:00,000] INFO Kafka version: 3.9.2 (o.a.k.AppInfo)\n"
         f"[..] TRACE Processor 1 received request: {REQUEST} (kafka.network.X)\n"

@@ -29,5 +29,5 @@ def leave_clients_as_they_were(monkeypatch):
 
 @pytest.fixture
 def decode_everything(monkeypatch):
-    """Use the adapter even for short data, which it normally leaves to the client."""
+    """Decode short data with the adapter, too. Normally, the client decodes it."""
     monkeypatch.setattr(aiokafka_classes, "LEAST_BYTES", 0)

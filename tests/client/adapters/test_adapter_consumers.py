@@ -217,7 +217,10 @@ def test_deserializers_receive_the_same_values(client):
 
 
 def test_records_are_the_clients_own(client, broker):
-    """Covers the class, and standard library functions for its instances."""
+    """Records have the class of the client.
+
+    The functions of the standard library for this class work as well.
+    """
 
     def script(consumer, note):
         record = consumer.take()
@@ -235,7 +238,7 @@ def test_records_are_the_clients_own(client, broker):
 
 @pytest.mark.parametrize("most_bytes", [1, 300, 10**6])
 def test_aborted_transactions_of_a_broker_are_hidden(client, most_bytes):
-    """Reads committed records after aborted transactions, with all fetch sizes."""
+    """A read_committed consumer gets no aborted records, whatever its fetch size."""
     fields = {"producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
 
     def write(offset, producer_id):

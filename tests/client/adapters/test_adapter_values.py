@@ -234,7 +234,10 @@ def test_hostile_bytes_read_as_without_the_adapter(client, family):
 
 
 def test_a_codec_that_the_client_lacks_is_read_by_kwire(client, monkeypatch):
-    """Without the adapter, the client raises an error because a library is missing."""
+    """With the adapter, the client reads a codec whose library is missing.
+
+    Without the adapter, it raises an error.
+    """
     package = "kafka" if client == "kafka-python" else "aiokafka"
     codec = sys.modules[f"{package}.codec"]
     monkeypatch.setattr(codec, "has_zstd", lambda: False)

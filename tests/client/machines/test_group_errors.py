@@ -144,7 +144,10 @@ def test_a_late_answer_to_a_member_that_has_left_is_ignored(kwire):
 
 @pytest.mark.parametrize("release", ["2.3", "2.8", "3.9", "4.0", "4.3"])
 def test_manual_partitions_start_at_committed_offsets(kwire, release):
-    """Any release stores offsets. Covers all OffsetFetch and OffsetCommit layouts."""
+    """Consumers that choose their partitions work with all releases.
+
+    Covers all layouts of OffsetFetch and OffsetCommit.
+    """
     setting = Setting(kwire, release, joins=False)
     world, machine = setting.world, setting.machine
     chunk = setting.poll()
@@ -172,7 +175,7 @@ def test_commits_of_manual_partitions_are_rejected_by_a_group_with_members(kwire
 
 
 def test_missing_topic_is_an_error(kwire):
-    """Waiting forever would hide a misspelled topic name."""
+    """A missing topic is an error. Waiting forever would hide a misspelled name."""
     setting = Setting(kwire)
     del setting.cluster.topics["a"]
     setting.broker.learn()
@@ -205,7 +208,10 @@ def test_offsets_for_a_transaction_are_those_of_owned_partitions(kwire):
 
 
 def test_fenced_member_keeps_its_identity_until_the_next_chunk(kwire):
-    """With the new epoch, a transaction could commit lost chunks."""
+    """The metadata of a fenced member keeps its epoch until the next chunk.
+
+    With the new epoch, a transaction could commit the offsets of lost chunks.
+    """
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None

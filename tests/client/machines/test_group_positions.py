@@ -116,7 +116,10 @@ def test_seek_past_the_end_of_the_log_is_a_data_loss(kwire):
 
 
 def test_paused_partition_returns_its_records_after_resume(kwire):
-    """Includes records fetched before the pause, and a Fetch in flight."""
+    """After ``resume``, no record is missing.
+
+    Covers records that were fetched before the pause, and a Fetch in flight.
+    """
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None

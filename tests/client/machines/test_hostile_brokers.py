@@ -257,7 +257,10 @@ def test_records_after_the_end_come_once(attack):
 
 
 def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
-    """Reading them per partition would take quadratic time."""
+    """The endpoints in a response are read once.
+
+    Reading them for each partition would take quadratic time.
+    """
     machine = importlib.import_module(
         f"{attack.kwire.__name__}.client.machines.cluster"
     )

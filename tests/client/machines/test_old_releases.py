@@ -33,7 +33,7 @@ def test_a_scan_of_an_old_release_reads_each_record_once_under_faults(kwire, rel
 
 @pytest.mark.parametrize("release", OLD)
 def test_a_producer_of_an_old_release_delivers_under_faults(kwire, release):
-    """Includes upgrades that change the record format.
+    """The brokers may be upgraded to a release with another record format.
 
     Without idempotence, a retry may write a record twice.
     """

@@ -197,7 +197,7 @@ def test_an_accepted_password_is_not_blamed_later(client, runner, sasl, request_
 def test_invalid_frame_during_sasl_is_not_reported_as_a_wrong_password(
     client, runner, sasl
 ):
-    """Otherwise the user would look for the wrong mistake."""
+    """The error is about the frame. A wrong password would be a misleading reason."""
 
     def script(stream):
         broker = Broker(make_table("2.8"), users={"ann": "x"})

@@ -23,7 +23,10 @@ def mechanism(sasl, name, user="ann", password=USERS["ann"]):
 def test_each_mechanism_authenticates_with_every_release(
     client, runner, sasl, messages, name, release
 ):
-    """Uses SaslAuthenticate, or raw tokens if a broker does not support it."""
+    """The tokens are sent in SaslAuthenticate requests.
+
+    For brokers that do not support this request, they are sent as raw tokens.
+    """
     with Broker(make_table(release), users=USERS) as broker:
         (answer,) = send(
             client,
@@ -103,7 +106,10 @@ HOSTILE = "\x1b[2J\x00\r\n\u202e\x9b"
 
 @pytest.mark.parametrize("field", ["mechanisms", "message", "token"])
 def test_no_error_has_unescaped_text_of_a_broker(client, runner, sasl, field):
-    """Covers mechanisms, error messages and SCRAM messages."""
+    """Strings from a broker are escaped in all errors of SASL.
+
+    Covers mechanism names, error messages and SCRAM messages.
+    """
     mechanisms = (f"NONE{HOSTILE}",) if field == "mechanisms" else ("SCRAM-SHA-256",)
     with Broker(make_table(), users=USERS, mechanisms=mechanisms) as broker:
         handshake = broker._handshake

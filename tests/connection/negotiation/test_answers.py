@@ -72,9 +72,9 @@ def test_response_has_the_version_and_correlation_id_of_its_request(
 @pytest.mark.parametrize("version", ["0005", "0006", "7fff", "ffff"])
 @pytest.mark.parametrize("rest", ["", "0002 6b77", "ff", "00" * 30])
 def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest):
-    """Bytes after the correlation id are not decoded.
+    """An unknown version is answered without decoding the request.
 
-    They include the rest of the request header.
+    The bytes after the correlation id include the rest of the request header.
     """
     response, body = answer_in_hex(kwire, f"0012 {version} 80000001 {rest}")
     assert response.frame[4:8] == bytes.fromhex("80000001")

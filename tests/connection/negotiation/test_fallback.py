@@ -72,7 +72,7 @@ def test_a_line_of_several_releases_is_refused(kwire, release):
 
 @pytest.mark.parametrize("release", ["0.7", "0.7.2", "0.6", "0.6.1"])
 def test_releases_older_than_the_protocol_are_refused(kwire, release):
-    """These releases do not support the protocol that kwire uses."""
+    """Releases without the protocol that kwire uses are rejected."""
     with pytest.raises(kwire.UnsupportedVersion, match=f"protocol of Kafka {release}"):
         kwire.connection.negotiation.fallback_table(release)
 

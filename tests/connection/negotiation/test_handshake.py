@@ -89,7 +89,10 @@ def test_step_1_the_newest_version_is_requested_first(kwire):
 
 @pytest.mark.parametrize("version", range(6))
 def test_step_2_an_answer_without_error_ends_it(kwire, version):
-    """Works in all versions, because the response header always has version 0."""
+    """A response without an error ends the handshake, in all versions.
+
+    The response header always has version 0, so that it can be decoded.
+    """
     rows = {
         0: ROWS_V0,
         1: f"{ROWS_V0} 00000000",

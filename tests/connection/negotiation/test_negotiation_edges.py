@@ -97,7 +97,10 @@ def test_node_0_is_a_node_and_a_server_without_a_name_is_anyone(kwire, me):
 
 
 def test_api_versions_response_contains_the_complete_table(kwire):
-    """Includes the throttle time, the migration, and finalized feature ranges."""
+    """The response contains all fields of the served table.
+
+    Covers the throttle time, the ZooKeeper migration, and finalized features.
+    """
     between = importlib.import_module(f"{kwire.__name__}.schema.versions").VersionRange
     served = table(
         kwire,
@@ -144,7 +147,7 @@ def test_error_without_a_common_version_contains_both_ranges(kwire):
 
 
 def test_class_of_another_library_is_not_an_api(kwire):
-    """Applies even if the class has a number with the same attribute name."""
+    """A class is rejected even if it has a number as its ``api_key``."""
     stranger = type("FetchRequest", (), {"api_key": 1})
     with pytest.raises(TypeError, match="api must be a request class or an API key"):
         table(kwire, {1: (0, 4)}).pick(stranger)
@@ -208,7 +211,7 @@ def test_an_offer_below_zero_leaves_no_version(kwire, ends):
 
 
 def test_negotiated_table_keeps_the_policy(kwire):
-    """Applies to brokers with a response, and to brokers with assumed versions."""
+    """The policy applies to tables from a response and to fallback tables."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "0"})
     asking = handshake(kwire, newest=0, policy=policy, fallback="0.9.0")
     assert asking.connection_lost().pick(1) == 0

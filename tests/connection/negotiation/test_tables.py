@@ -120,7 +120,10 @@ def test_table_accepts_message_classes_and_api_keys(kwire):
 def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
     twins, low, high, ours
 ):
-    """Compares the result with sets of numbers. Fetch has the versions 0-18."""
+    """Compares the picked version with sets of numbers.
+
+    kwire supports the versions 0-18 of Fetch.
+    """
     for kwire in twins:
         speaks = {1: kwire.VersionRange(*ours)} if ours else {}
         policy = kwire.connection.negotiation.VersionPolicy(speaks)
