@@ -188,7 +188,10 @@ def test_offsets_of_errors_count_from_the_start_of_the_input(run, request_frame)
 
 
 def test_responses_are_decoded_as_they_are_named(kwire, run, response_frame):
-    """Accepts the name of the API or the class in any case, or the API key."""
+    """``--response`` accepts an API name, a class name or an API key.
+
+    Names may be in lower case or upper case.
+    """
     expected = kwire.messages.framing.decode_response(
         kwire.messages.FetchResponse, response_frame[4:], 12
     )
@@ -253,7 +256,10 @@ def test_record_sets_are_recognized(kwire, run):
 
 
 def test_batches_of_a_message_are_decoded_in_place(run, response_frame):
-    """Kafka's JSON form does not contain the decoded batches."""
+    """The batches in a message are decoded in place.
+
+    Kafka's own JSON form does not contain them.
+    """
     (row,) = run("decode", *RESPONSE, response_frame.hex(), "-o", "jsonl").rows
     (partition,) = row["body"]["responses"][0]["partitions"]
     first, second = partition["records"]

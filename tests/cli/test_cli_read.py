@@ -58,7 +58,10 @@ ALL = [(p, n) for p, count in COUNTS.items() for n in range(count)]
 
 
 def test_all_records_come_by_default(run, address):
-    """Reads from start to end, with the same rows as ``kwire dump``."""
+    """By default, the command reads all records from the start to the end.
+
+    The rows are the same as in ``kwire dump``.
+    """
     ran = run("read", address, "orders", "-o", "jsonl")
     assert places(ran) == ALL
     (row,) = (row for row in ran.rows if row["partition"] == 3)
@@ -231,7 +234,10 @@ def test_read_errors_are_one_sentence(run, address, args, reason):
 
 
 def test_a_file_of_a_reading_that_failed_does_not_appear(run, address, tmp_path):
-    """An incomplete file would look like a complete one."""
+    """If reading fails, no output file appears.
+
+    An incomplete file would look like a complete file.
+    """
     path = tmp_path / "records.jsonl"
     assert run("read", address, "orders", "-p", "9", "--output", path).code == 2
     assert not list(tmp_path.iterdir())

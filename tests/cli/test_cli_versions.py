@@ -396,7 +396,7 @@ def test_address_that_does_not_answer_is_passed_over(run, start):
 
 
 def test_unreachable_broker_is_reported_in_the_exit_code(run, start):
-    """Other brokers are printed, and the exit code reports the missing brokers."""
+    """The reachable brokers are printed. The exit code reports the other brokers."""
     brokers = start(of("4.1"), of("4.1"), of("2.8"))
     brokers[1].__exit__()
     done = run("versions", brokers[0].address, "-o", "jsonl")

@@ -214,7 +214,10 @@ def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
 
 
 def test_chunks_are_committed_in_a_transaction_over_asyncio(kwire, address):
-    """Blocking calls behave equally. If there are no chunks, there are no offsets."""
+    """Chunks are committed in a transaction of the asyncio producer.
+
+    Without chunks, there are no offsets. The blocking producer behaves equally.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
     name = f"copier-{uuid4().hex[:8]}"
 

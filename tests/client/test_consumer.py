@@ -152,7 +152,7 @@ ALL = {n: [b"%d" % value for value in range(10)] for n in range(PARTITIONS)}
     "options", [{}, {"partitions": "all"}], ids=["joined", "by-hand"]
 )
 def test_group_continues_at_its_committed_offsets(consume, topic, options):
-    """The second consumer receives no records that the first consumer has committed."""
+    """The second consumer starts at the offsets that the first one has committed."""
 
     async def check(opened):
         async with opened(topic, group_id=topic, **options) as consumer:

@@ -22,7 +22,10 @@ UDF, OURS, LIVE, SPARK = range(4)
 
 
 def test_readme_has_four_examples():
-    """README has a UDF, a message, a topic and Spark. Tests run all four examples."""
+    """README has four examples: a UDF, a message, a topic and Spark.
+
+    Tests run all of them.
+    """
     assert len(BLOCKS) == 4
     assert "udf(" in BLOCKS[UDF]
     assert "kwire.decode" in BLOCKS[OURS]

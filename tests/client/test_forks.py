@@ -174,7 +174,10 @@ def test_each_operation_of_a_connected_client_is_rejected_in_a_child(
 def test_each_operation_of_an_asyncio_client_is_rejected_in_a_child(
     client, cluster, kind
 ):
-    """The child has its own event loop, because the parent's cannot be shared."""
+    """The child calls the operations in its own event loop.
+
+    The parent's event loop cannot be shared.
+    """
     address, topic = cluster
 
     async def run():
@@ -280,7 +283,7 @@ def test_a_client_without_connections_works_in_a_child(client):
 
 
 def test_child_of_a_child_is_rejected(client, cluster):
-    """If a child has created a client, the child's own child rejects it."""
+    """A client that a child has created is rejected by a child of this child."""
     address, topic = cluster
 
     def use_child():
@@ -314,7 +317,10 @@ _shared = {}
 
 
 def test_processes_of_multiprocessing_are_rejected(client, cluster):
-    """The start method "fork" inherits global objects."""
+    """With the start method "fork", processes inherit global objects.
+
+    Using such a producer raises an error.
+    """
     address, topic = cluster
     with (
         client.connect_sync(address, timeout_s=TIMEOUT_S) as kafka,

@@ -169,7 +169,7 @@ def test_another_thread_may_read_metrics_while_the_machine_runs(client, broker):
 
 
 def read_page():
-    """Return {heading: {name: (unit, meaning)}} from the tables in the page."""
+    """Return {heading: {metric name: (unit, meaning)}} from the tables of the page."""
     sections = PAGE.read_text("utf-8").split("\n## ")[1:]
     row = re.compile(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", re.M)
     return {

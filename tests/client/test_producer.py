@@ -225,7 +225,10 @@ def test_sent_records_share_batches(cluster, produce, topic):
 
 
 def test_records_without_a_key_fill_one_batch_after_the_other(cluster, produce, topic):
-    """Records without a key fill one batch after another, in all partitions."""
+    """Records without a key fill a complete batch before they change the partition.
+
+    All partitions get records.
+    """
     rows = [(None, bytes(100))] * 2000
     receipts = produce(
         lambda producer: producer.send_many(topic, rows), max_batch_bytes=10_000
@@ -308,7 +311,10 @@ def test_a_table_without_wait_that_fails_fails_the_flush(
 
 
 def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, topic):
-    """Records have a partition, a key, neither, or are in a list."""
+    """Records of one partition keep the order of the calls.
+
+    They have a partition, a key or neither, and are sent singly or in a list.
+    """
     rows = [b"%d" % n for n in range(400)]
 
     async def write(producer):

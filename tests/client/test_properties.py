@@ -273,9 +273,9 @@ def test_bearer_token_is_accepted_or_rejected(kwire, runner):
 
 
 def test_a_token_is_written_as_the_rfc_says(kwire):
-    """If the client is rejected, it sends one byte, and the exchange is finished.
+    """The bytes of the first message are those of RFC 7628, with extensions.
 
-    Covers extensions as well.
+    If the token is rejected, the client sends one byte, and the exchange is finished.
     """
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     bearer = sasl.OAuthBearer(lambda: "abc", {"logicalCluster": "lkc-1"})
@@ -300,7 +300,10 @@ def test_a_token_is_written_as_the_rfc_says(kwire):
     [("0.9.0", "0.9.0"), ("0.8.2.2", "0.8.2.2"), ("0.10.0", None), ("2.8.1", None)],
 )
 def test_the_release_to_assume_is_read_like_librdkafkas(text, fallback):
-    """Newer releases have no effect, because their brokers report their versions."""
+    """``broker.version.fallback`` is read as librdkafka reads it.
+
+    Newer releases have no effect, because their brokers report their versions.
+    """
     config = read_config({"broker.version.fallback": text})
     assert config.fallback == fallback
 

@@ -103,7 +103,7 @@ def test_offsets_of_several_topics_are_by_place(kafka):
 
 @pytest.mark.parametrize("at", [5, -1, "newest", None, True])
 def test_invalid_offset_lookup_is_an_error(kafka, at):
-    """An offset itself cannot be looked up."""
+    """``at`` must be a time, "earliest" or "latest". An offset needs no lookup."""
     with pytest.raises(ValueError, match="at must be"):
         kafka.ask("offsets", "orders", at=at)
 

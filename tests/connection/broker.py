@@ -292,7 +292,7 @@ class Cluster:
         )
 
     def init_producer_id(self, request, version):
-        """Assign a producer id to an idempotent producer."""
+        """Return a new producer id for an idempotent producer."""
         return self._messages.InitProducerIdResponse(producer_id=next(self._numbers))
 
     def find_coordinator(self, request, version):

@@ -45,7 +45,7 @@ def negotiation(kwire):
 
 @pytest.fixture
 def policy(kwire, negotiation):
-    """Policy with the versions that the mock cluster supports."""
+    """Policy that allows only versions with Kafka's layout in the mock cluster."""
     messages = kwire.messages
     return negotiation.VersionPolicy(
         speaks={messages.MetadataRequest.api_key: (0, NEWEST_METADATA)},

@@ -22,7 +22,7 @@ import pytest
 from tests.connection.broker import Broker
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # The import uses a deprecated API to read package resources.
+    # Importing kafka-python uses a deprecated API to read package resources.
     import kafka
 
 # Clients may leave a socket to the garbage collector. The broker closes its own

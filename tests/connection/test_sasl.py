@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 with warnings.catch_warnings():
-    # The import uses a deprecated API to read package resources.
+    # Importing kafka-python uses a deprecated API to read package resources.
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.net.sasl.scram import ScramClient
 
@@ -96,7 +96,10 @@ def test_proof_equals_that_of_kafka_python(sasl, mechanism, username, monkeypatc
 
 
 def test_separators_in_a_user_name_are_escaped(sasl, monkeypatch):
-    """RFC 5802 section 5.1. Otherwise a name could add attributes to the message."""
+    """"," and "=" in a user name are escaped (RFC 5802, section 5.1).
+
+    Otherwise, a name could add attributes to the message.
+    """
     monkeypatch.setattr(sasl, "_new_nonce", lambda: "abc")
     assert sasl.Scram("a=b,c", "x").first() == b"n,,n=a=3Db=2Cc,r=abc"
 
@@ -221,7 +224,10 @@ def test_plain_answers_no_questions(sasl):
 
 @pytest.mark.parametrize("bad", ["", "a\0b"])
 def test_plain_needs_name_and_password_without_nul(sasl, bad):
-    """If a name contained NUL, the server would read the rest as the password."""
+    """A name or a password that is empty or contains NUL is rejected.
+
+    The server would read the bytes after a NUL as the password.
+    """
     with pytest.raises(ValueError, match="user name"):
         sasl.Plain(bad, "x")
     with pytest.raises(ValueError, match="password"):

@@ -92,7 +92,7 @@ def test_fetch_as_proposed_gives_one_tag_to_two_fields(kwire, texts):
 
 
 def test_fetch_with_its_tag_moved_has_a_rack_that_cannot_be_null(kwire, texts):
-    """The second error follows the first one, and there are no others."""
+    """If only the tag is moved, loading reports the second error: the rack."""
     line = '"CurrentLeaderBroker", "type": "BrokerInfo", "versions": "15+",'
     assert line in texts["fetch"]
     head, _, tail = texts["fetch"].partition(line)

@@ -283,7 +283,10 @@ def test_kerberos_tokens_without_any_handshake_are_secret():
 
 
 def test_credentials_in_other_messages_are_secret():
-    """Salted passwords and keys of delegation tokens prove an identity."""
+    """Messages with salted passwords or keys of delegation tokens are secret.
+
+    These values prove an identity.
+    """
     talk = Conversation()
     alter = messages.AlterUserScramCredentialsRequest()
     assert talk.request(request(alter, 0))[1]

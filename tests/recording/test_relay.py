@@ -31,7 +31,7 @@ from tests.harness.one_broker import Broker as RecordBroker
 from tests.recording.relays import ANY, add_size, echo, read_rows, talk
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # The import uses a deprecated API to read package resources.
+    # Importing kafka-python uses a deprecated API to read package resources.
     import kafka
 MESSAGES = 300
 ODD = (messages.ApiVersionsResponse.api_key, b"\0\x23")

@@ -311,7 +311,10 @@ def test_logs_in_directories_are_found_by_their_content(tmp_path):
 
 
 def test_fate_of_versions_is_that_of_all_releases():
-    """A removed version remains removed, unless a newer release supports it again."""
+    """A version that a release removes remains removed in later releases.
+
+    The exception is a newer release that supports the version again.
+    """
     newest = releases.ranges(releases.NAMES[-1])
     fates = Counter()
     for old, new in zip(releases.NAMES, releases.NAMES[1:], strict=False):

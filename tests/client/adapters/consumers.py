@@ -14,7 +14,7 @@ import aiokafka
 from tests.harness import one_broker
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # The import uses a deprecated API to read package resources.
+    # Importing kafka-python uses a deprecated API to read package resources.
     import kafka
 
 from kwire.records import read_batch_header
@@ -97,11 +97,11 @@ class KafkaPython:
         return self._consumer.position(self._tp)
 
     def pause(self):
-        """Pause the partition."""
+        """Pause the partition, so that ``poll`` returns no records of it."""
         self._consumer.pause(self._tp)
 
     def resume(self):
-        """Resume the partition."""
+        """Resume the partition after ``pause``."""
         self._consumer.resume(self._tp)
 
     def close(self):
@@ -150,11 +150,11 @@ class Aiokafka:
         return self._run(self._consumer.position(self._tp))
 
     def pause(self):
-        """Pause the partition."""
+        """Pause the partition, so that ``poll`` returns no records of it."""
         self._call(self._consumer.pause, self._tp)
 
     def resume(self):
-        """Resume the partition."""
+        """Resume the partition after ``pause``."""
         self._call(self._consumer.resume, self._tp)
 
     def _call(self, method, *arguments):

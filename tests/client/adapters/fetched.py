@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from aiokafka.consumer import fetcher as aiokafka_fetcher
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # The import uses a deprecated API to read package resources.
+    # Importing kafka-python uses a deprecated API to read package resources.
     import kafka
     from kafka.consumer import fetcher as kafka_fetcher
 

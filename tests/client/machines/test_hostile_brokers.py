@@ -66,7 +66,7 @@ def test_replicas_that_point_in_circles_are_followed_with_pauses(attack, follow)
 @FOLLOW
 @pytest.mark.parametrize("policy", ["raise", "earliest", "latest"])
 def test_an_offset_that_is_never_in_range_ends_a_scan(attack, follow, policy):
-    """ListOffsets returns a start offset that Fetch always rejects."""
+    """The scan ends if ListOffsets returns a start offset that Fetch always rejects."""
     attack.answer(
         "Fetch",
         lambda node, response: refuse_all(response, attack.codes.OFFSET_OUT_OF_RANGE),

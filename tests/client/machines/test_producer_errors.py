@@ -318,7 +318,10 @@ def test_without_acknowledgement_the_network_holds_up_the_producer(kwire):
 def test_a_response_is_read_after_its_topic_has_left_the_metadata(
     kwire, monkeypatch, release, is_recreated
 ):
-    """The topic is deleted or recreated while the Produce request is in flight."""
+    """The response to a Produce request is decoded although the topic was deleted.
+
+    Covers a topic that was created again, too.
+    """
     setting = Setting(kwire, release)
     module = importlib.import_module("tests.client.machines.world")
     answer, versions = module.Wire._answer, []

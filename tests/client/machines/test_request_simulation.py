@@ -83,7 +83,10 @@ class Setting:
         )
 
     def delete_records(self, topic, offsets):
-        """Return a request that deletes the records before offsets."""
+        """Return a DeleteRecords request for a topic.
+
+        ``offsets`` is {partition: offset before which records are deleted}.
+        """
         make = self.messages.DeleteRecordsRequest
         parts = [
             make.DeleteRecordsPartition(partition_index=n, offset=offset)
@@ -164,7 +167,10 @@ def test_items_are_answered_while_leaders_move(kwire):
 
 
 def test_partitions_that_redirect_in_turns_are_not_requested_without_pause(kwire):
-    """The leader moves on every request, so that no response is ever final."""
+    """The leader moves on every request, so that no response is final.
+
+    The requests must have pauses nevertheless.
+    """
     setting = Setting(kwire)
     setting.cluster.moving_until = START_S + 1000
     response = setting.request(setting.delete_records("a", {0: 1, 1: 1}))

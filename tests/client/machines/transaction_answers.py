@@ -218,7 +218,7 @@ class TransactionAnswers:
 
     @property
     def verifies(self):
-        """Whether this broker verifies transactions with the coordinator (KIP-890)."""
+        """Whether the broker verifies transactions with their coordinator (KIP-890)."""
         return self.release in ("3.6", "3.9", "4.0", "4.1")
 
     def _coordinated(self, kind, key):

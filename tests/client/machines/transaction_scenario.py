@@ -143,7 +143,7 @@ class TransactionScenario(ProduceScenario):
         return machine
 
     def _watch(self):
-        """Do nothing, because single batches are not checked here."""
+        """Override the base class. Single batches are not checked in transactions."""
 
     def _is_disturbed(self):
         """Return a random disturbance for the next transaction, or an empty string."""

@@ -84,7 +84,10 @@ def test_close_of_the_first_request_suggests_sasl(client, runner, messages):
 
 
 def test_server_that_cannot_prove_itself_is_refused(client, runner, sasl, monkeypatch):
-    """A server that accepts any password cannot prove that it knows the password."""
+    """A server that does not know the password is rejected.
+
+    It cannot prove itself, even if it accepts any password.
+    """
     with Broker(make_table(), users={"ann": "another"}) as broker:
         monkeypatch.setattr(
             "tests.harness.loopback_brokers.ScramServer.answer",

@@ -210,7 +210,7 @@ def test_step_5_a_bad_name_where_there_is_none_is_an_error(kwire):
 
 
 def test_step_5_fallback_respects_the_policy(kwire):
-    """If the policy excludes a version, it is not used as a fallback."""
+    """A fallback version that the policy excludes is not used."""
     policy = kwire.connection.negotiation.VersionPolicy(exclude={18: [2]})
     handshake = start(kwire, policy=policy)
     question(handshake)
@@ -262,7 +262,10 @@ def test_step_7_another_error_is_reported_by_name(kwire, code, name):
 
 
 def test_an_answer_to_another_question_is_refused(kwire):
-    """A response to the previous request would be decoded in the wrong version."""
+    """The correlation id must be that of the last request.
+
+    A response to the previous request would be decoded in the wrong version.
+    """
     handshake = start(kwire)
     question(handshake)
     with pytest.raises(kwire.RemoteProtocolError, match="expected 7, got 8"):

@@ -37,7 +37,7 @@ def pick_error(kwire, offered, api, *constraints, **options):
 
 
 RESPONSES = {
-    # Error code, two keys.
+    # Error code, and the ranges of two API keys.
     0: "0000 00000002 0001 0004 0011 0012 0000 0004",
     # The same response with a 100 ms throttle time.
     1: "0000 00000002 0001 0004 0011 0012 0000 0004 00000064",
