@@ -96,7 +96,7 @@ def test_proof_equals_that_of_kafka_python(sasl, mechanism, username, monkeypatc
 
 
 def test_separators_in_a_user_name_are_escaped(sasl, monkeypatch):
-    """"," and "=" in a user name are escaped (RFC 5802, section 5.1).
+    """Separators in a user name are escaped (RFC 5802, section 5.1).
 
     Otherwise, a name could add attributes to the message.
     """
