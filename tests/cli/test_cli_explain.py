@@ -102,7 +102,10 @@ def test_values_are_shown_with_their_meaning(kwire, run):
 
 
 def test_the_bytes_of_the_json_lines_are_the_input(kwire, run):
-    """All bytes are in order and occur once. Positions continue after a frame."""
+    """The lines contain all bytes of the input once and in order.
+
+    The positions continue in the second frame.
+    """
     data = bytes.fromhex(FRAME) * 2
     result = run("explain", data.hex(), "-o", "jsonl")
     assert result.code == 0

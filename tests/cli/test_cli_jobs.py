@@ -24,7 +24,10 @@ def run(tmp_path, monkeypatch):
 
 
 def test_audit_without_requests_is_an_error(run, tmp_path):
-    """If the file is not a log, nothing is known about the clients."""
+    """If no file is a request log, the exit code is 1.
+
+    Nothing is known about the clients in this case.
+    """
     (tmp_path / "server.log").write_text("[2026-11-21] INFO started (kafka.Server)\n")
     done = run("audit", "server.log", "--target", "4.1", "--output", "out")
     assert done.exit_code == 1
@@ -32,7 +35,10 @@ def test_audit_without_requests_is_an_error(run, tmp_path):
 
 
 def test_export_without_an_intact_batch_is_an_error(run, tmp_path):
-    """Without an intact batch, the number of lost records is unknown."""
+    """Without an intact batch, the exit code is 1.
+
+    The number of lost records is unknown in this case.
+    """
     folder = tmp_path / "disk" / "orders-0"
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(bytes(range(1, 256)) * 20)

@@ -238,22 +238,22 @@ def test_objects_that_are_closed_or_unused_emit_no_warning(client, broker):
 
 
 def read_with_pyarrow(scan):
-    """Count the rows that pyarrow reads."""
+    """Count the rows that pyarrow reads from a scan."""
     return pyarrow.table(scan).num_rows
 
 
 def read_with_polars(scan):
-    """Count the rows that polars reads."""
+    """Count the rows that polars reads from a scan."""
     return polars.DataFrame(scan).height
 
 
 def read_with_duckdb(scan):
-    """Count the rows that DuckDB reads."""
+    """Count the rows that DuckDB reads from a scan."""
     return len(duckdb.sql("select * from scan").fetchall())
 
 
 def read_with_pandas(scan):
-    """Count the rows that pandas reads with the code in README."""
+    """Count the rows that pandas reads from a scan, with the code in README."""
     return len(pyarrow.table(scan).to_pandas())
 
 

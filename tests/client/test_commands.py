@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire read`` and ``kwire topics`` with features that the mock cluster lacks.
 
-Times, passwords, certificates, and deleted records. ``tests/cli/test_cli_read.py``
-contains the other tests.
+Covers times, passwords, certificates, and deleted records.
+``tests/cli/test_cli_read.py`` contains the other tests.
 """
 
 import asyncio

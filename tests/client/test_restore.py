@@ -126,7 +126,7 @@ def test_each_record_is_written_once_whatever_is_killed(
 def test_records_come_back_as_they_were(
     run_restore, tmp_path, rows_by_partition, form, codec
 ):
-    """Sources are logs, an export, a partition directory or a file.
+    """All records are restored from logs, an export, a partition directory or a file.
 
     A second run does not add records.
     """

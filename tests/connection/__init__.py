@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Test connections without a socket, and SASL."""
+"""Tests of connections, version negotiation and SASL."""

@@ -93,7 +93,10 @@ def test_own_api_is_negotiated_sent_and_answered(kwire, api):
 
 
 def test_connections_without_the_registry_reject_an_own_api(kwire, api):
-    """The client rejects it, and the server treats it as unsupported."""
+    """Without the registry, the client rejects a request of the API.
+
+    The server treats such a request as unsupported.
+    """
     request = api[0]
     client, _ = connect(kwire, kwire.messages.framing.ApiRegistry())
     with pytest.raises(ValueError, match="registry=ApiRegistry"):

@@ -380,7 +380,10 @@ def test_clients_sign_in_before_they_exchange_records(kwire, client, release, sh
 
 
 def test_wrong_password_is_reported_with_the_message_of_the_server(kwire):
-    """SaslAuthenticate contains the reason, and no later request is processed."""
+    """The client reports the reason from SaslAuthenticate.
+
+    The broker processes no later request.
+    """
     messages = []
     with Broker(kwire, "2.8", users={USER: PASSWORD}) as broker:
         client = confluent_kafka.Producer(

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Test designs that Kafka has not released."""
+"""Tests of design documents that Kafka has never released."""

@@ -193,13 +193,13 @@ def test_down_to_magic_0_loses_the_timestamps(kip87):
 
 @pytest.mark.parametrize("to_magic", [2, -1, None, "1"])
 def test_down_conversion_rejects_other_magics(kwire, kip87, to_magic):
-    """Messages of the draft already have magic 2."""
+    """The target magic must be 0 or 1. Messages of the draft have magic 2."""
     with pytest.raises(kwire.EncodeError, match="expected 0 or 1"):
         kip87.down_convert([], to_magic)
 
 
 def test_conversion_rejects_compressed_messages(kwire, kip87):
-    """The values of inner messages have not been decoded."""
+    """Compressed messages are rejected, because their values are not decoded."""
     wrapper = kip87.Message(value=b"", attributes=1)
     for convert in (kip87.down_convert, kip87.up_convert):
         with pytest.raises(kwire.EncodeError, match=r"messages\[0\].attributes"):

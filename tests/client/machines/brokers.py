@@ -230,7 +230,7 @@ class SimulatedBroker(
         )
 
     def connection(self):
-        """Accept a connection."""
+        """Return the server's side of a new connection."""
         module = importlib.import_module(f"{self._cluster.kwire.__name__}.connection")
         return module.ServerConnection(self.table)
 
@@ -248,7 +248,7 @@ class SimulatedBroker(
         }
 
     def answer(self, request, version):
-        """Respond to a request other than Fetch and Produce."""
+        """Return the response to a request other than Fetch and Produce."""
         name = type(request).__name__
         return getattr(self, f"_{name}")(request, version)
 

@@ -210,7 +210,7 @@ class GroupScenario:
             log.append(self.random.randint(1, 4))
 
     def _join(self):
-        """Add a member to the group."""
+        """Create a consumer and its caller, and let the consumer join the group."""
         random, module = self.random, self.module
         pattern = None if self.by_name else "a|b"
         options = module.ScanOptions(

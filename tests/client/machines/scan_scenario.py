@@ -57,7 +57,7 @@ class Scenario(FaultyCluster):
                 break
             self._read(fetched)
             if self.random.random() < 0.05:
-                # Simulate a slow caller.
+                # The caller keeps the chunk for some time before it releases the chunk.
                 pause = self.random.uniform(0, 3)
                 world.run(machine, lambda: False, world.now + pause)
             machine.release(fetched)

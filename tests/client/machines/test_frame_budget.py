@@ -246,7 +246,7 @@ def test_batches_that_are_larger_than_the_budget_are_read(kwire, memory_bytes):
 
 
 def test_a_caller_that_takes_its_time_ends_no_connection(kwire):
-    """A response that waits in the socket for memory does not count as late."""
+    """A response in the socket that waits for memory does not count as late."""
     brokers = Brokers(kwire, 2)
     for partition in range(2):
         brokers.fill(partition, LARGE // 2, 3)

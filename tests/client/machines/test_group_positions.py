@@ -219,7 +219,7 @@ def test_changes_of_partitions_are_returned_once(kwire):
 
 
 def test_partition_that_is_revoked_before_its_report_is_never_reported(kwire):
-    """A callback for assigned partitions could not seek in such a partition."""
+    """Such a partition is not reported, because a callback could not seek in it."""
     setting = Setting(kwire)
     machine = setting.machine
     wait_for(setting, lambda: machine.assignment() == {PLACE})

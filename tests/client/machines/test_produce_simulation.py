@@ -99,7 +99,7 @@ def keep_sequences(module, patch):
 
 
 def forget_doubts(module, patch):
-    """Report records that may be in the log as not written."""
+    """Report records that may be in the log as records that were not written."""
     patch.setattr(module.produce.batch_sender, "may_be_written", lambda code: False)
 
 

@@ -235,7 +235,10 @@ def test_partitions_that_are_never_added_to_a_transaction_are_paused(kwire, kind
 
 @pytest.mark.parametrize("kind", ["assignment", "fenced"])
 def test_heartbeats_that_are_never_settled_are_paused(kwire, kind):
-    """Heartbeats always return new assignments, or fence the member after a join."""
+    """Each heartbeat returns a new assignment, or fences the member after its join.
+
+    The heartbeats must have pauses nevertheless.
+    """
     setting = GroupSetting(kwire)
     setting.cluster.add_topic("a", 8)
     setting.broker.learn()

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Test version negotiation."""
+"""Tests of version negotiation (KIP-35, KIP-511)."""
