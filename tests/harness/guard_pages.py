@@ -100,7 +100,8 @@ def in_child(work, longest_s=LONGEST_S):
     sys.stdout.flush()
     child = fork()
     if child == 0:
-        # The parent process reports crashes. Besides, one test crashes on purpose.
+        # The parent process reports a crash, so that the child need not print a
+        # traceback.
         faulthandler.disable()
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(longest_s)

@@ -278,7 +278,8 @@ def test_merging_hides_no_row_from_a_reader_and_none_from_a_kill(tmp_path):
         try:
             while int(process.stdout.readline()) < 50:
                 pass
-            # Small files that the reader has listed were merged and deleted.
+            # Read until some small files that the reader has listed were merged and
+            # deleted.
             visible_names, merged, begin = set(), set(), time.monotonic()
             while time.monotonic() < begin + (TIMEOUT_S if not merged else 1.5):
                 stored = sequences(tmp_path)

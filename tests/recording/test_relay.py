@@ -294,7 +294,7 @@ def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
         Recorder(f"127.0.0.1:{port}", peer.address, tmp_path) as recorder,
         socket.socket() as occupying_socket,
     ):
-        # If another process uses this port, the test has the same effect.
+        # If another process already uses this port, the relay must skip it as well.
         with contextlib.suppress(OSError):
             occupying_socket.bind(("127.0.0.1", port + 1))
             occupying_socket.listen()

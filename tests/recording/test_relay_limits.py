@@ -297,7 +297,8 @@ def test_nothing_is_read_until_the_disk_has_kept_up(tmp_path, monkeypatch):
             while before != recorder.counts.size:
                 before = recorder.counts.size
                 time.sleep(0.2)
-            # The rows that are being written, and as many rows in the queue.
+            # The limit allows the rows that are being written, and as many rows in the
+            # queue.
             assert before <= 3 << 20
             may_write.set()
             wait_until(lambda: sum(read) == len(frame) * count)

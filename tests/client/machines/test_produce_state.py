@@ -111,7 +111,7 @@ def test_impossible_event_of_a_batch_is_an_assertion():
     assert batch.receipt is None
 
 
-# These functions break one rule for the state.
+# Each of these functions makes a producer break one rule for its state.
 
 
 def forget_bytes(patch):
