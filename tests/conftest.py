@@ -39,7 +39,10 @@ def plain_kwire() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def twins() -> Twins:
-    """Return the package on both engines. Skip the test in a build with one engine."""
+    """Return the package on both engines.
+
+    If the build has only one engine, the test is skipped.
+    """
     if "fast" not in PACKAGES:
         pytest.skip("this build has one engine, there is nothing to compare")
     return Twins(PACKAGES["fast"], PACKAGES["pure"])
@@ -47,7 +50,11 @@ def twins() -> Twins:
 
 @pytest.fixture
 def figure(request: pytest.FixtureRequest):
-    """Return a function that records a promise's figure, and fails beyond its bound."""
+    """Return a function that records the measured figure of a promise in the report.
+
+    The function raises AssertionError if the figure is below ``least`` or above
+    ``most``.
+    """
 
     def note(promise, what, value, *, least=None, most=None, unit=""):
         test = request.node.nodeid.partition("[")[0]

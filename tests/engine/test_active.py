@@ -17,7 +17,10 @@ SHOW = "import kwire; print(kwire.backend, kwire.decode.__module__)"
 
 
 def run(code, backend):
-    """Run code in a new interpreter. If ``backend`` is None, the variable is unset."""
+    """Run code in a new interpreter, and return the ``CompletedProcess``.
+
+    ``backend`` is the value of ``KWIRE_BACKEND``. If it is None, the variable is unset.
+    """
     environment = {k: v for k, v in os.environ.items() if k != "KWIRE_BACKEND"}
     if backend is not None:
         environment["KWIRE_BACKEND"] = backend
@@ -55,7 +58,11 @@ def test_compiled_engine_is_built(twins):
 
 @pytest.mark.parametrize("setting", ["Fast", "cython", "", "0"])
 def test_unknown_engine_setting_fails_in_one_line(setting):
-    """The error lists the valid values and the wrong value, and says how to fix it."""
+    """An invalid value of ``KWIRE_BACKEND`` is an error when kwire is imported.
+
+    The error is one line. It quotes the invalid value, lists the valid values, and says
+    to change or unset the variable.
+    """
     done = run(SHOW, setting)
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
@@ -67,7 +74,10 @@ def test_unknown_engine_setting_fails_in_one_line(setting):
 
 @pytest.fixture
 def unbuilt(tmp_path):
-    """Return code that imports a package copy without compiled extensions."""
+    """Copy the package without its compiled extensions.
+
+    Return the start of a program that imports this copy and prints the active engine.
+    """
     copy = tmp_path / "kwire"
     ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
     shutil.copytree(Path(installed.__file__).parent, copy, ignore=ignored)
@@ -86,7 +96,7 @@ def test_fast_fails_if_the_compiled_engine_is_missing(unbuilt):
 
 @pytest.mark.parametrize("backend", ["auto", "pure"])
 def test_pure_engine_is_active_without_a_build(unbuilt, backend):
-    """If a machine has no compiler, kwire still works."""
+    """Without compiled extensions, "auto" and "pure" select the Python engine."""
     done = run(unbuilt, backend)
     assert done.stdout == "pure kwire._engine.pure.decoder\n", done.stderr
 
@@ -102,7 +112,10 @@ def test_broken_extension_is_reported(unbuilt, tmp_path):
 
 
 def test_the_environment_is_read_once(kwire):
-    """Changing the variable later has no effect, so engines cannot be mixed."""
+    """Changing ``KWIRE_BACKEND`` after the import has no effect on the active engine.
+
+    Otherwise one process could mix objects of both engines.
+    """
     done = run(
         "import os, kwire; first = kwire.backend\n"
         "os.environ['KWIRE_BACKEND'] = 'pure' if first == 'fast' else 'fast'\n"

@@ -37,14 +37,14 @@ def arrays(kwire):
 
 
 def fill_memory(arrays, data):
-    """Allocate memory and copy ``data`` to it."""
+    """Allocate memory with the size of ``data``, copy ``data`` to it, and return it."""
     memory = arrays.new_memory(len(data))
     memoryview(memory)[:] = data
     return memory
 
 
 def int32s(arrays, *values):
-    """Allocate memory that contains int32 values."""
+    """Return new memory that contains the values as int32 in native byte order."""
     return fill_memory(arrays, numpy.array(values, "int32").tobytes())
 
 
@@ -84,7 +84,10 @@ def small_tree(arrays):
 
 
 def count_references(tree):
-    """Return the reference counts for a tree, its children and their buffers."""
+    """Return a list of reference counts.
+
+    The objects are the tree, its children, and the buffers of all of them.
+    """
     gc.collect()
     return [
         sys.getrefcount(owner)
@@ -108,7 +111,10 @@ def test_memory_is_viewed_without_a_copy(arrays):
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 10**5, 10**7])
 def test_memory_has_its_size(arrays, size):
-    """All bytes are writable, even if the memory of an earlier block is reused."""
+    """A new block has the requested size, and all of its bytes are writable.
+
+    This includes blocks that reuse the memory of an earlier block.
+    """
     for _ in range(3):
         memory = arrays.new_memory(size)
         memoryview(memory)[:] = b"\xa5" * size
@@ -116,7 +122,11 @@ def test_memory_has_its_size(arrays, size):
 
 
 def test_memory_in_use_is_not_used_again(arrays):
-    """A freed large block is reused by at most one new allocation."""
+    """Two blocks that exist at the same time never share memory.
+
+    Large blocks are reused after they are freed. The test frees every second block, and
+    checks that later blocks do not overwrite the remaining ones.
+    """
     size = 10**6
     for _ in range(3):
         memories = [arrays.new_memory(size) for _ in range(50)]
@@ -129,7 +139,7 @@ def test_memory_in_use_is_not_used_again(arrays):
 
 
 def test_negative_size_is_rejected(arrays):
-    """If the size is negative, ValueError is raised."""
+    """``new_memory`` raises ValueError for a negative size."""
     with pytest.raises(ValueError, match=r"0 or more \(got -1\)"):
         arrays.new_memory(-1)
 
@@ -151,7 +161,11 @@ def test_pyarrow_reads_a_tree(arrays):
 
 
 def test_known_schema_is_not_exported_again(arrays):
-    """``import_with`` returns an equal batch, and releases unused structs."""
+    """``import_with`` passes only the array to the importer if the schema is known.
+
+    The imported batch is equal to the tree. If the importer ignores the struct or
+    raises an error, the struct is released.
+    """
     tree = small_tree(arrays)
     schema = pyarrow.schema(tree)
     before = count_references(tree)
@@ -270,7 +284,10 @@ def test_plain_python_names_the_pyarrow_that_views_require(pure_arrays):
 
 
 def test_argtypes_of_ctypes_may_be_set_by_other_packages(arrays, monkeypatch):
-    """Other packages may set argtypes in ``ctypes`` for the complete process."""
+    """The export works if another package has changed ``ctypes.pythonapi`` functions.
+
+    ``argtypes`` and ``restype`` of these functions are shared by the whole process.
+    """
     for name in ("PyCapsule_New", "PyCapsule_GetPointer"):
         function = getattr(ctypes.pythonapi, name)
         monkeypatch.setattr(function, "argtypes", [ctypes.c_wchar_p])
@@ -291,7 +308,7 @@ def test_consumers_keep_deleted_arrays_alive(arrays):
 
 
 class Data(ctypes.Structure):
-    """Arrow C data interface: ``struct ArrowArray``."""
+    """``struct ArrowArray`` of the Arrow C data interface."""
 
     _fields_ = [
         *((name, ctypes.c_int64) for name in ("length", "null_count", "offset")),
@@ -336,7 +353,10 @@ def test_structs_are_moved_and_released_one_by_one(arrays):
 
 
 def test_arrays_may_be_released_in_any_thread(arrays):
-    """Several threads release exports of the same tree without the GIL."""
+    """Several threads may release exports of one tree at the same time.
+
+    ctypes releases the GIL during the call of the release callback.
+    """
     tree = small_tree(arrays)
     before = count_references(tree)
 

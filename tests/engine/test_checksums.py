@@ -45,7 +45,10 @@ def implementations(kwire):
 
 
 def prefixes_by_division(data, polynomial):
-    """Compute the checksum for every prefix by bitwise division."""
+    """Return the checksums of all prefixes of ``data``, starting with the empty prefix.
+
+    The checksums are computed bit by bit by polynomial division.
+    """
     register = 0xFFFFFFFF
     results = [0]
     for byte in data:
@@ -119,7 +122,10 @@ def test_longer_lengths_agree_with_others(kwire, sizes):
 
 
 def test_block_remainders_are_included_in_checksums(kwire):
-    """Test sizes that leave a remainder of -1, 0 or 1 byte in a block."""
+    """Sizes one byte below, at, and one byte above a multiple of a block size.
+
+    The blocks are the units that the kernels of both engines process in one step.
+    """
     blocks = (12_288, 6293, 4096, 256)
     ends = [n * block + d for n in (1, 2, 5) for block in blocks for d in (-1, 0, 1)]
     ends += [6777 + n * 6293 + d for n in (0, 1, 2, 7) for d in (-1, 0, 1)]
@@ -131,7 +137,11 @@ def test_block_remainders_are_included_in_checksums(kwire):
 
 
 def test_parts_continue_each_other(kwire):
-    """If random parts continue each other, their checksum equals that of the whole."""
+    """A checksum can be computed in parts of random sizes.
+
+    The checksum of one part is the start value for the next part. The last checksum
+    must be equal to the checksum of the whole input.
+    """
     randomness = random.Random(4)
     for name, crc32c, crc32 in implementations(kwire):
         for longest in (9, 300, 5000, 50_000):
@@ -145,9 +155,9 @@ def test_parts_continue_each_other(kwire):
 
 
 def test_start_value_is_reduced_to_32_bits(kwire):
-    """The start value is reduced to 32 bits as in ``zlib``.
+    """The start value is reduced to 32 bits, as ``zlib.crc32`` does.
 
-    Other types are rejected.
+    Start values that are not integers raise TypeError.
     """
     for name, crc32c, crc32 in implementations(kwire):
         for value in (0, 1, 2**31, 2**32 - 1, 2**32 + 5, -1, -(2**40)):
@@ -216,7 +226,10 @@ def test_checksums_reject_other_types(kwire, data):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_no_kernel_reads_past_the_end(kwire):
-    """Inputs with all small lengths end at an inaccessible page."""
+    """Inputs of all small lengths end directly before an inaccessible page.
+
+    A kernel that reads a byte beyond its input crashes the test process.
+    """
     guarded = Guarded()
 
     def work(note):
@@ -258,7 +271,11 @@ def test_implementations_match_the_processor_flags(twins):
 
 
 def test_sparse_multiples_are_multiples(twins):
-    """The polynomials that the Python engine folds with are multiples of Castagnoli."""
+    """The Python engine's sparse polynomials are multiples of the CRC-32C polynomial.
+
+    The engine folds the input with these polynomials. If one of them were not a
+    multiple, the fold would change the checksum.
+    """
     module = checksums_of(twins.pure)
     multiples = {powers for _, powers in module.SPARSE[:-1]}
     multiples.add((module.STATE, module.HIGH, module.LOW, 0))

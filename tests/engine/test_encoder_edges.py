@@ -10,7 +10,12 @@ import pytest
 
 
 def test_small_tags_survive_the_end_of_the_first_buffer(twins):
-    """The size of a tag is written after its content, even if the buffer grows then."""
+    """A tagged field is encoded correctly if the buffer grows while it is written.
+
+    The compiled engine writes the content of a tagged field first, and its size
+    afterwards. The name lengths move the tagged field across the end of the first
+    buffer.
+    """
 
     def encoded(kwire, length):
         cls = kwire.messages.CreateTopicsResponse
@@ -26,7 +31,10 @@ def test_small_tags_survive_the_end_of_the_first_buffer(twins):
 
 
 def test_invalid_element_leaks_no_memory(kwire):
-    """A failing array frees its buffer, even after the buffer has grown."""
+    """If an array element is invalid, the write buffer is freed.
+
+    The element is at index 5000, so that the buffer has already grown.
+    """
     from_wire = kwire.messages.wire
     bad = [1] * 5000 + ["x"]
     tracemalloc.start()
@@ -42,7 +50,7 @@ def test_invalid_element_leaks_no_memory(kwire):
 
 
 class _Odd:
-    """Object whose ``>>`` and ``to_bytes`` return a string."""
+    """Object whose ``>>`` operator and ``to_bytes`` method return a string."""
 
     def __rshift__(self, bits):
         return "text"
@@ -52,7 +60,7 @@ class _Odd:
 
 
 class _Liar:
-    """Object that raises KeyError when its class is read."""
+    """Object whose ``__class__`` attribute raises KeyError."""
 
     @property
     def __class__(self):
@@ -67,7 +75,7 @@ def _uuid_of(number):
 
 @pytest.mark.parametrize("value", [_uuid_of(_Odd()), _uuid_of(-1), _uuid_of(2**128)])
 def test_broken_uuid_raises_encode_error(kwire, value):
-    """An object that imitates a UUID raises EncodeError with the path of the field."""
+    """An object that imitates a UUID raises EncodeError with the path of its field."""
     topic = kwire.messages.FetchRequest.FetchTopic(topic_id=value)
     with pytest.raises(kwire.EncodeError) as caught:
         kwire.encode(kwire.messages.FetchRequest(topics=[topic]), version=13)
@@ -76,13 +84,13 @@ def test_broken_uuid_raises_encode_error(kwire, value):
 
 
 def test_object_with_a_false_class_is_not_a_uuid(kwire):
-    """An error from ``__class__`` becomes an EncodeError."""
+    """If ``__class__`` of a value raises an exception, encoding raises EncodeError."""
     with pytest.raises(kwire.EncodeError, match=r"expected a uuid\.UUID"):
         kwire.messages.wire.encode_uuid(_Liar())
 
 
 def test_keyword_of_another_type_raises_type_error(kwire):
-    """A keyword that is not a str raises TypeError and does not crash."""
+    """A constructor keyword that is not a str raises TypeError and does not crash."""
     cls = kwire.messages.MetadataRequest
     with pytest.raises(TypeError):
         cls.__new__(cls, **{1: 2})
@@ -90,7 +98,10 @@ def test_keyword_of_another_type_raises_type_error(kwire):
 
 @pytest.mark.parametrize("excess", [0, 1])
 def test_python_engine_rejects_a_count_above_the_maximum(twins, excess):
-    """A count above the maximum is rejected, although no array can be that long."""
+    """``write_count`` accepts the maximum array count and rejects the maximum plus one.
+
+    The function is called directly, because no array in memory can be that long.
+    """
     primitives = importlib.import_module(
         f"{twins.pure.__name__}._engine.pure.primitives"
     )

@@ -39,9 +39,9 @@ def repeat(call, error=()):
 
 
 def wrong_values():
-    """Return new values that some field rejects.
+    """Return new values by name. Every value is invalid for at least one field type.
 
-    Only the returned dict refers to them.
+    The values are created by the call, so that only the returned dict refers to them.
     """
     return {
         "int": 2**70,
@@ -61,7 +61,7 @@ def wrong_values():
 
 @pytest.fixture
 def owned(kwire):
-    """Return a message and all objects inside it."""
+    """Return a message, and a list of the message and all objects in it."""
     cls = kwire.messages.FetchRequest
     leaves = {
         "topic_id": uuid.UUID(int=2**77 + 5),
@@ -121,7 +121,7 @@ def test_use_of_a_message_gains_no_references(kwire, owned):
 
 
 def test_refused_values_gain_no_references(kwire, owned):
-    """A rejected value is released together with its error."""
+    """If a field has an invalid value, the failed call keeps no reference to it."""
     message, parts = owned
     for name in (*type(message).__match_args__, "unknown_tagged_fields"):
         for title, value in wrong_values().items():
@@ -136,7 +136,10 @@ def test_refused_values_gain_no_references(kwire, owned):
 
 
 def test_refused_elements_gain_no_references(kwire):
-    """Elements deep in a message are released, although the writer borrows them."""
+    """If a nested struct has an invalid value, a failed call keeps no reference to it.
+
+    The writer only borrows its references to the elements of arrays.
+    """
     cls = kwire.messages.FetchRequest
     for title, value in wrong_values().items():
         before = count_references([value])
@@ -166,7 +169,11 @@ PRIMITIVES = {
 
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_primitives_gain_no_references(kwire, name):
-    """Test accepted, rejected and truncated values, and an offset beyond the end."""
+    """The functions of ``kwire.messages.wire`` keep no reference to their arguments.
+
+    The arguments are valid values, invalid values, truncated bytes, and an offset
+    beyond the end of the bytes.
+    """
     encode = getattr(kwire.messages.wire, f"encode_{name}")
     decode = getattr(kwire.messages.wire, f"decode_{name}")
     value = PRIMITIVES[name]

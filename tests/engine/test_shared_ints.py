@@ -19,7 +19,10 @@ ROUNDS = 20
 
 
 def make_response(kwire, ids):
-    """Build a response that uses all ids in fields and in arrays."""
+    """Build a MetadataResponse that uses all ids as broker ids.
+
+    The ids are values of single fields and elements of arrays.
+    """
     cls = kwire.messages.MetadataResponse
     partitions = [
         cls.MetadataResponsePartition(
@@ -86,7 +89,7 @@ LONGS = [2**40, 2**40, 257, 257, -6, 256, -6, 2**63 - 1, 2**63 - 1, -(2**63), 2*
 
 
 def make_offsets(kwire, numbers):
-    """Build a response that uses all numbers as offsets."""
+    """Build a FetchResponse with one partition per number, which uses it as offset."""
     cls = kwire.messages.FetchResponse
     partitions = [
         cls.PartitionData(
@@ -135,7 +138,10 @@ WIDTHS = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
 
 
 def make_run(kwire):
-    """Create a message class with integers of one width only, in two orders."""
+    """Create a message class with fields of every integer width, without other types.
+
+    The fields are in ascending and then in descending order of their width.
+    """
     messages = importlib.import_module(f"{kwire.__name__}.messages")
     fields = [
         {"name": f"{kind}{index}", "type": kind, "versions": "0+"}
@@ -150,7 +156,11 @@ def make_run(kwire):
 
 @pytest.mark.parametrize("after", range(9))
 def test_integers_are_the_same_wherever_the_input_ends(kwire, after):
-    """The fast path loads bytes beyond an integer, so it is not used near the end."""
+    """Integers are decoded correctly if up to eight bytes follow the message.
+
+    The fast path loads more bytes than the integer has, so it must not be used near the
+    end of the input.
+    """
     cls = make_run(kwire)
     path = f"{kwire.__name__}._engine.{kwire.backend}.decoder"
     decode = importlib.import_module(path).decode_prefix

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages are frozen Python objects: compared by value, copyable and picklable.
 
-All statements hold for both engines, except error message formats.
+All statements hold for both engines. Only the texts of some errors differ.
 """
 
 import copy
@@ -23,7 +23,7 @@ TAGS = "unknown_tagged_fields"
 
 @pytest.fixture
 def topic(kwire):
-    """Return a nested struct class."""
+    """Return ``MetadataResponseTopic``, which is a nested struct class."""
     return kwire.messages.MetadataResponse.MetadataResponseTopic
 
 
@@ -67,7 +67,7 @@ def test_arguments_are_keywords_only(kwire, topic):
 
 
 def test_unknown_fields_are_refused(kwire, topic):
-    """If a field is unknown, the TypeError contains its name."""
+    """An unknown field raises TypeError, and the error contains the field name."""
     for cls in (kwire.messages.MetadataRequest, topic):
         with pytest.raises(TypeError, match="no_such_field"):
             cls(no_such_field=1)
@@ -107,7 +107,7 @@ def test_str_and_bytes_are_rejected_as_arrays(topic, no_array):
 
 
 def test_null_fields_remain_none(kwire, topic):
-    """None represents a null array and is kept unchanged."""
+    """An array field with the value None, which encodes a null array, stays None."""
     assert kwire.messages.MetadataRequest(topics=None).topics is None
     assert topic(partitions=None).partitions is None
 
@@ -136,7 +136,8 @@ def test_vars_are_the_fields_of_to_dict(kwire, topic):
     for struct in (message, topic(), records[0]):
         assert vars(struct) == struct.to_dict() and vars(struct)
         assert "no_such_field" not in vars(struct)
-        # The class keeps its own __dict__.
+        # ``vars`` of a class, unlike ``vars`` of an instance, is the attribute
+        # dictionary.
         assert "to_dict" in type(struct).__dict__
 
 
@@ -148,9 +149,9 @@ def test_classes_are_final(kwire, topic):
 
 
 def test_values_are_equal_field_by_field(kwire, topic):
-    """Equal fields imply equal messages and hashes.
+    """Two messages are equal, with equal hashes, if all of their fields are equal.
 
-    Any different field is significant.
+    If any single field differs, the messages are not equal.
     """
     values = {"name": "a", "partitions": [], "error_code": 3}
     assert topic(**values) == topic(**values)
@@ -166,7 +167,10 @@ def test_values_are_equal_field_by_field(kwire, topic):
 
 
 def test_hash_needs_hashable_values(kwire):
-    """A message is hashable with bytes, but not with a bytearray."""
+    """A message with a bytes value is hashable.
+
+    If the value is a bytearray instead, ``hash`` raises TypeError.
+    """
     partition = kwire.messages.ProduceRequest.PartitionProduceData
     assert hash(partition(records=b"x")) == hash(partition(records=b"x"))
     with pytest.raises(TypeError):
@@ -174,7 +178,10 @@ def test_hash_needs_hashable_values(kwire):
 
 
 def test_equal_fields_of_two_classes_have_two_hashes(kwire):
-    """Default messages of different classes do not collide in a set."""
+    """Equal field values in messages of two classes do not give equal hashes.
+
+    Otherwise, default messages of many classes would collide in a set.
+    """
     messages = kwire.messages
     classes = [getattr(messages, name) for name in messages.ALL]
     assert len({hash(cls()) for cls in classes}) == len(classes)
@@ -183,7 +190,7 @@ def test_equal_fields_of_two_classes_have_two_hashes(kwire):
 def test_repr_is_a_constructor_call(kwire, topic):
     """``repr`` lists all fields in schema order.
 
-    Unknown tags appear only if present.
+    ``unknown_tagged_fields`` is included only if the message has unknown tagged fields.
     """
     message = kwire.messages.MetadataRequest(topics=None)
     assert repr(message) == (
@@ -287,7 +294,7 @@ def test_to_dict_of_a_long_chain_is_an_error(kwire):
 
 
 def test_match_takes_fields_in_schema_order(kwire, topic):
-    """``match`` patterns work by position and by keyword."""
+    """``match`` patterns accept fields by position, in schema order, and by keyword."""
     match topic(error_code=3, name="a"):
         case topic(3, name):
             assert name == "a"
@@ -312,7 +319,7 @@ def test_copies_are_equal(kwire):
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_pickles_read_as_equal_messages(kwire, protocol):
-    """All protocols work, for messages and for their structs."""
+    """Messages and nested structs can be pickled with all protocols."""
     message = build(
         kwire,
         "MetadataResponse",
@@ -446,7 +453,11 @@ def test_signature_can_be_inspected(kwire, topic):
 
 
 def test_collector_need_not_know_decoded_messages(twins):
-    """The collector does not track structs and tuples of the compiled engine."""
+    """The garbage collector does not track decoded messages of the compiled engine.
+
+    This includes nested structs and the tuples of array fields. They cannot be part of
+    a reference cycle, and tracking them would slow down every collection.
+    """
     messages = twins.fast.messages
     partition = messages.MetadataResponse.MetadataResponsePartition(isr_nodes=[1, 2])
     response = messages.MetadataResponse(
@@ -496,17 +507,14 @@ def test_schemas_at_run_time_create_working_classes(kwire):
 
 
 def encode_topics(kwire, count):
-    """Encode a Metadata response with ``count`` topics.
-
-    Return its class and the bytes.
-    """
+    """Encode a Metadata response with ``count`` topics. Return (class, bytes)."""
     cls = kwire.messages.MetadataResponse
     topics = [cls.MetadataResponseTopic(name=f"t{index}") for index in range(count)]
     return cls, kwire.encode(cls(topics=topics), version=9)
 
 
 def test_free_list_of_a_class_is_small(kwire):
-    """The free list of a class is limited to 64 KB, even after a large message."""
+    """The free list of a class keeps at most 64 KB, even after a large message."""
     code = (
         "import gc, sys, kwire\n"
         "cls = kwire.messages.MetadataResponse\n"
@@ -524,9 +532,11 @@ def test_free_list_of_a_class_is_small(kwire):
 
 
 def test_truncated_struct_releases_its_own_fields(kwire):
-    """A truncated struct releases only its own fields.
+    """If decoding fails within a struct, only the fields decoded so far are released.
 
-    A reused struct still contains the pointers from its previous fields.
+    The compiled engine reuses the memory of freed structs, which still contains the
+    pointers of their previous fields. Releasing one of these pointers again would be a
+    double free.
     """
     cls, data = encode_topics(kwire, 3)
     message = kwire.decode(cls, data, version=9)
@@ -542,7 +552,10 @@ def test_truncated_struct_releases_its_own_fields(kwire):
 
 
 def test_a_struct_in_another_struct_is_named_with_its_place(kwire):
-    """All structs are message class attributes, and the error explains this."""
+    """If a nested struct is looked up in another struct, the error says where it is.
+
+    All nested struct classes are attributes of the message class.
+    """
     message = kwire.messages.MetadataResponse
     topic = message.MetadataResponseTopic
     expected = (

@@ -24,7 +24,11 @@ NUMBERS = sorted({bound + near for bound in BOUNDS for near in (-1, 0, 1)} - {-1
 
 
 def write_varint(value, size=1):
-    """Encode a varint, padded to at least ``size`` bytes with empty 7-bit groups."""
+    """Encode a varint in at least ``size`` bytes.
+
+    If the value needs fewer bytes, 7-bit groups without set bits are appended, which is
+    valid but not minimal.
+    """
     groups = []
     while value or len(groups) < size:
         groups.append(value & 0x7F)
@@ -33,7 +37,10 @@ def write_varint(value, size=1):
 
 
 def read_by_definition(data, bits):
-    """Decode a varint by its definition. Return None if it is invalid."""
+    """Decode an unsigned varint of up to ``bits`` bits bit by bit.
+
+    Return the value, or None if the varint is truncated or too long.
+    """
     most = -(-bits // 7)
     for size, byte in enumerate(data[:most], 1):
         if byte < 0x80:
@@ -43,12 +50,15 @@ def read_by_definition(data, bits):
 
 
 def unzigzag(raw):
-    """Decode a zigzag value."""
+    """Convert an unsigned zigzag value to the signed integer that it encodes."""
     return raw >> 1 ^ -(raw & 1)
 
 
 def inputs():
-    """Return inputs at every limit: minimal, padded, truncated, too long and random."""
+    """Return a list of encoded varints at every limit.
+
+    The list includes minimal, padded, truncated, too long and random varints.
+    """
     encodings = [b"", *(b"\xff" * size for size in range(1, 12))]
     for value in NUMBERS:
         encodings += [write_varint(value, size) for size in range(1, 12)]
@@ -65,32 +75,38 @@ INPUTS = inputs()
 
 
 def bytes_of_record(timestamp=b"\0", offset=b"\0", key=b"\1", count=b"\0"):
-    """Encode a magic 2 record from encoded varints, which are used unchanged."""
+    """Return a magic 2 record whose fields are varints that the caller has encoded.
+
+    The varints are used unchanged, so that they may be padded or invalid.
+    """
     body = b"\0" + timestamp + offset + key + b"\1" + count
     return write_varint(len(body) << 1) + body
 
 
 def read_single(kwire, data, form):
-    """Decode with ``kwire.messages.wire``, which calls the reference."""
+    """Decode one varint with ``kwire.messages.wire``, which calls the reference."""
     wire = importlib.import_module(f"{kwire.__name__}.messages.wire")
     return getattr(wire, f"decode_{form}")(data)[0]
 
 
 def read_bulk(kwire, data, form, after=b""):
-    """Decode with the functions for numpy arrays. ``after`` contains further values."""
+    """Decode one varint with the bulk function that returns a numpy array.
+
+    ``after`` contains further varints of one byte. Return only the first value.
+    """
     pytest.importorskip("numpy")
     wire = importlib.import_module(f"{kwire.__name__}.messages.wire")
     return int(getattr(wire, f"decode_{form}s")(data + after, 1 + len(after))[0][0])
 
 
 def read_object(kwire, **fields):
-    """Decode a batch with one record, and return the record as an object."""
+    """Decode a batch with one record, whose varints are ``fields``, as an object."""
     (row,) = kwire.records.decode_records(batch_of(**fields))[0]
     return row
 
 
 def read_columns(kwire, **fields):
-    """Decode a batch with one record, and return it as columns."""
+    """Decode a batch with one record, whose varints are ``fields``, as columns."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     table = columns.decode_records(batch_of(**fields))
     assert len(table) == 1
@@ -103,7 +119,10 @@ def batch_of(**fields):
 
 
 def read_tag(kwire, data):
-    """Decode the number of an unknown tagged field."""
+    """Decode an ApiVersions request with an unknown tagged field whose tag is ``data``.
+
+    Return the tag as an integer.
+    """
     body = b"\1\1\1" + data + b"\0"
     message = kwire.decode(kwire.messages.ApiVersionsRequest, body, version=3)
     ((tag, _),) = message.unknown_tagged_fields
@@ -136,11 +155,12 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_readers_agree_with_the_definition(kwire, name):
-    """Valid varints return their value, and all other inputs are rejected."""
+    """Readers return the defined value of a valid varint, and reject an invalid one."""
     bits, is_zigzag, read = READERS[name]
     refused = 0
     for data in INPUTS:
-        # Bytes after the varint would belong to the next field, so remove them.
+        # Remove the bytes after the varint, because the decoder would read them as the
+        # next field.
         size = next(
             (index for index, byte in enumerate(data, 1) if byte < 0x80), len(data)
         )
@@ -159,7 +179,10 @@ def test_readers_agree_with_the_definition(kwire, name):
 @sweep("size", [0, 1, 125, 126, 127, 128, 16381, 16382, 16383, 20000])
 @sweep("width", [1, 2, 3, 4, 5])
 def test_lengths_agree_with_the_definition(kwire, size, width):
-    """Lengths in records and messages are decoded even if they are not minimal."""
+    """Size prefixes of records and messages are accepted even if they are not minimal.
+
+    ``width`` is the number of bytes of the prefix.
+    """
     content = bytes(size)
     prefixed = write_varint(size << 1, width) + content
     assert read_object(kwire, key=prefixed).key == content
@@ -174,7 +197,7 @@ DEFINITION = re.compile(r"(?:cdef|cpdef|(?:    )?def) .*?(\w+)\(")
 
 
 def functions_with_loops():
-    """Return the functions of both engines that decode a varint themselves."""
+    """Return the names of all functions in both engines that contain a varint loop."""
     names = set()
     # Match complete suffixes, because compiled modules on Windows end in .pyd.
     sources = ("_engine/fast/*.pyx", "_engine/fast/*.pxd", "_engine/pure/*.py")
@@ -190,9 +213,9 @@ def functions_with_loops():
 
 
 def test_the_reference_lists_its_copies(kwire):
-    """A new copy must be listed in the docstring of the reference.
+    """The docstring of the reference lists all functions that contain a varint loop.
 
-    It also requires an entry in ``READERS``.
+    A new varint loop must be added to this list and to ``READERS``, which tests it.
     """
     cursor = importlib.import_module("kwire._engine.pure.cursor")
     listed = set(re.findall(r"``(\w+\.\w+)``", cursor.read_unsigned_varint.__doc__))

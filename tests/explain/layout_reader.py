@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decoder that only knows the documentation of a message.
 
-It parses a printed layout and decodes bytes accordingly. If the documentation is
-incomplete or wrong, decoding fails. It does not use kwire.
+``read_layout`` parses a layout that the protocol guide prints, and ``Reader`` decodes
+bytes according to this layout. If the printed layout is incomplete or wrong, decoding
+fails. The decoder does not use kwire.
 """
 
 import re
@@ -25,7 +26,14 @@ LINE = re.compile(r"( *)(.+?)(?:<tag: (\d+)>)? =>(?: (.*?))?(?:  # (.*))?", re.A
 
 
 class Node(NamedTuple):
-    """Layout line, with its indented lines."""
+    """One line of a printed layout.
+
+    * ``name``: name of the field or struct.
+    * ``tag``: tag of a tagged field, otherwise None.
+    * ``definition``: type, or the names of the nested fields.
+    * ``notes``: words in parentheses, such as "nullable".
+    * ``below``: nodes of the lines that are indented below this line.
+    """
 
     name: str
     tag: int | None
@@ -35,7 +43,7 @@ class Node(NamedTuple):
 
 
 def read_layout(text):
-    """Parse a printed layout to a tree."""
+    """Parse a printed layout, and return the node of its first line."""
     stack = []
     for line in text.splitlines():
         indent, name, tag, definition, notes = LINE.fullmatch(line).groups()
@@ -55,7 +63,10 @@ def read_layout(text):
 
 
 class Reader:
-    """Decodes bytes with a tree. A mismatch raises AssertionError or IndexError."""
+    """Decodes bytes with the tree of nodes that ``read_layout`` returns.
+
+    If the bytes do not match the tree, a method raises AssertionError or IndexError.
+    """
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -78,7 +89,10 @@ class Reader:
                 return value
 
     def fields(self, node):
-        """Decode the fields that a line lists, in order."""
+        """Decode the fields that a line lists, in order.
+
+        Return a dict by field name.
+        """
         below = {child.name: child for child in node.below}
         values = {}
         for word in node.definition.split():
@@ -100,7 +114,10 @@ class Reader:
         return values
 
     def value(self, node):
-        """Decode the value that a line describes, which may be an array."""
+        """Decode the value that a line describes.
+
+        Return a list if the line describes an array, and None if the value is null.
+        """
         nullable = "nullable" in node.notes
         if "COMPACT_ARRAY" in node.notes:
             count = self.varint() - 1
@@ -137,7 +154,10 @@ class Reader:
 
 
 def names_of(value):
-    """Reduce decoded values, or Kafka's JSON of the message, to the field names."""
+    """Reduce decoded values or Kafka's JSON to field names.
+
+    Return the same nested dicts and lists, with None instead of every other value.
+    """
     if isinstance(value, dict):
         return {
             name.replace("_", "").lower(): names_of(inner)

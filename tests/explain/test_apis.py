@@ -14,7 +14,7 @@ def apis(kwire):
 
 
 def api(apis, name, release):
-    """Return the entry of an API in a release."""
+    """Return the entry of the API ``name`` in the list for a Kafka release."""
     (match,) = [candidate for candidate in apis.apis(release) if candidate.name == name]
     return match
 
@@ -54,7 +54,7 @@ def test_later_apis_are_unknown_to_a_release(apis):
 
 
 def test_every_message_is_listed_once(kwire, apis):
-    """API messages and other messages together are all messages of kwire."""
+    """The APIs and the other messages together list every message of kwire once."""
     names = [f"{a.name}{kind}" for a in apis.apis() for kind in ("Request", "Response")]
     for _, group in apis.other_messages():
         names += group
@@ -92,7 +92,10 @@ def test_unknown_messages_get_a_hint(apis, text, words):
 
 
 def test_releases_are_found_by_any_of_their_versions(apis):
-    """Patch releases have the same APIs as their release line."""
+    """The name of a patch release, such as 3.9.1, returns its release line, here 3.9.
+
+    An unknown release raises KeyError, and the error contains the known range.
+    """
     assert apis.release_name("3.9.1") == apis.release_name("3.9") == "3.9"
     assert apis.release_name("0.10.2.1") == "0.10.2"
     with pytest.raises(KeyError, match=r"no release 9\.1; kwire has 0\.8\.0 to"):

@@ -17,7 +17,7 @@ from tests.harness.sweeps import sweep
 
 MESSAGES = sorted({vector.message for vector in golden.vectors()})
 BAD_INPUTS = hostile.INPUTS * 15 // 1000
-"""Number of hostile inputs per family and engine."""
+"""Number of damaged inputs per input family. Every engine gets the same number."""
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ def follow_path(message, path):
 
 
 def check_values(spans, message):
-    """Compare the values of a map with the message.
+    """Compare the value of every span with the field of the message at its path.
 
-    Return how many values were compared.
+    Return the number of compared values.
     """
     compared = 0
     for span in spans:
@@ -74,7 +74,7 @@ def check_values(spans, message):
 
 @sweep("name", MESSAGES)
 def test_spans_cover_all_bytes_and_hold_the_decoded_values(kwire, maps, name):
-    """No byte is missing or belongs to two spans."""
+    """The spans cover every byte once, and their values equal the decoded message."""
     cls = getattr(kwire.messages, name)
     for vector in golden.vectors():
         if vector.message != name:
@@ -108,7 +108,7 @@ def test_each_encoded_field_has_a_span(kwire, maps):
 
 
 def error_facts(error):
-    """Return all properties by which errors are compared."""
+    """Return (class, message, offset, path) of an error, or None."""
     if error is None:
         return None
     return type(error), str(error), getattr(error, "path", ""), error.args
@@ -132,7 +132,11 @@ def catch_error(kwire, function, *args, **options):
 
 @pytest.mark.parametrize("family", hostile.FAMILIES)
 def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
-    """Class, message, offset and path match, and the spans end at the unread bytes."""
+    """A byte map of damaged bytes contains the error that ``decode`` raises.
+
+    Class, message, offset and path are equal. The bytes after the error are the last
+    span, which has the kind "unread".
+    """
     refused = 0
     for name, version, data in hostile.take(family, BAD_INPUTS):
         cls = getattr(kwire.messages, name)
@@ -157,7 +161,10 @@ def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
 
 
 def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
-    """Inline and tagged structs only accept the two valid marker bytes."""
+    """Byte maps and ``decode`` accept the same marker bytes before nullable structs.
+
+    Only the two values for a present struct and for a null struct are valid.
+    """
     types = set()
     for vector in golden.vectors():
         cls = getattr(kwire.messages, vector.message)
@@ -175,7 +182,7 @@ def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
 
 
 def make_frames(kwire):
-    """Yield class, version and frame for all API versions."""
+    """Yield (class, version, frame) for every version of every request and response."""
     for name, version in golden.by_pair():
         cls = getattr(kwire.messages, name)
         vector = golden.by_pair()[name, version][-1]
@@ -212,7 +219,7 @@ def test_frames_are_mapped_with_their_headers(kwire, maps):
 
 
 def test_bad_frames_give_the_error_of_decoding(kwire, maps):
-    """Truncated frames fail in the header or body exactly as decoding does."""
+    """The byte map of a truncated frame contains the error that decoding raises."""
     for cls, version, sized in make_frames(kwire):
         frame = sized[4:]
         for end in {*range(min(len(frame), 14)), len(frame) - 1}:
@@ -231,7 +238,11 @@ def test_bad_frames_give_the_error_of_decoding(kwire, maps):
 
 
 def test_unknown_request_is_mapped_up_to_its_header(kwire, maps):
-    """The remaining bytes are a single span, because their layout is unknown."""
+    """If the API or version is unknown, the map contains only the header fields.
+
+    The bytes after the header are a single span of kind "unread", because their layout
+    is unknown.
+    """
     unknown_api = bytes.fromhex("03e8 0001 00000007 ffff 010203")
     unknown_version = bytes.fromhex("0012 0063 00000007 0003 616263 00 010203")
     for frame, unread_size in (unknown_api, 5), (unknown_version, 3):
@@ -355,7 +366,10 @@ def test_error_codes_and_api_keys_have_their_names(kwire, maps):
 
 
 def record_values(spans):
-    """Collect the values as one dict per record, in order."""
+    """Return one dict of values for each record in the spans, in order.
+
+    The spans of batches, damaged bytes and truncated batches are ignored.
+    """
     rows_by_path = {}
     for span in spans:
         if span.kind in ("structure", "damaged", "cut"):
@@ -371,7 +385,10 @@ def record_values(spans):
 
 @pytest.mark.parametrize("kind", ["batches", "mutant"])
 def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
-    """Valid and damaged batches of Kafka: coverage, values and errors."""
+    """The byte map of a record set contains the values or the error of the reader.
+
+    The record sets are valid and damaged batches that Kafka wrote.
+    """
     compared = refused = 0
     for row in golden_records.vectors(kind):
         data = golden_records.raw(row["bytes"])
@@ -406,7 +423,11 @@ def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
 
 
 def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
-    """Change every byte in the first of two batches, and correct the checksum."""
+    """If any byte changes, the byte map has the error that the reader raises.
+
+    The test changes every byte in the first of two batches, and corrects the checksum
+    if it includes the changed byte.
+    """
     refused = 0
     first, second = batches(kwire, 2, 1)
     record_set = first + second
@@ -431,7 +452,7 @@ def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
 
 
 def batches(kwire, *sizes, **options):
-    """Encode one batch per size, with that number of records."""
+    """Encode one batch for each number in ``sizes``, with that number of records."""
     return [
         kwire.records.encode_batch(
             [(b"key", b"value", 1000 + n, [("h", b"1")]) for n in range(size)],
@@ -458,7 +479,8 @@ def test_map_continues_after_a_wrong_checksum(kwire, maps):
 def test_damaged_record_only_affects_its_batch(kwire, maps):
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
-    data[61] = 0xFF  # This is the first record's size.
+    # Change the size of the first record, which starts at byte 61.
+    data[61] = 0xFF
     byte_map = maps.record_map(bytes(data))
     check_tiles(byte_map.spans, data)
     damaged = [span for span in byte_map.spans if span.kind == "damaged"]
@@ -487,7 +509,12 @@ def test_truncated_batch_is_not_damage(kwire, maps):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_compressed_records_are_one_span_with_their_sizes(kwire, maps, magic):
-    """Compressed bytes contain no separate fields."""
+    """Compressed records are one span.
+
+    It shows the codec, the record count and the decompressed size.
+
+    Compressed bytes contain no separate fields.
+    """
     rows = [(b"k", b"v" * 100)] * 9
     data = kwire.records.encode_batch(rows, magic=magic, compression="gzip")
     byte_map = maps.record_map(data)
@@ -512,7 +539,7 @@ def test_control_records_are_named(kwire, maps):
 
 
 def produce(kwire, data):
-    """Encode a Produce request that contains a record set."""
+    """Encode a Produce request with one partition, whose record set is ``data``."""
     request = kwire.messages.ProduceRequest
     partition = request.PartitionProduceData(records=data)
     topic = request.TopicProduceData(name="t", partition_data=[partition])
@@ -555,7 +582,10 @@ def test_damaged_batch_is_not_an_error_of_its_message(kwire, maps):
 
 
 def test_records_that_begin_within_a_batch_are_bytes(kwire, maps):
-    """Snapshots are fetched in arbitrary pieces, so a partial batch is not damage."""
+    """In a snapshot, a record set that starts within a batch is a single bytes span.
+
+    Snapshots are fetched in pieces of arbitrary size, so this is not damage.
+    """
     response = kwire.messages.FetchSnapshotResponse
     partition = response.PartitionSnapshot(unaligned_records=b"\xff" * 61)
     topic = response.TopicSnapshot(partitions=[partition])

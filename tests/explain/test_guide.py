@@ -87,7 +87,7 @@ def pages(kwire):
 
 
 def layout(kwire, guide, name, version):
-    """Return one version's layout."""
+    """Return the layout of one message version."""
     (match,) = guide.layouts(kwire.schema.registry.load(name), [version])
     return match
 
@@ -103,7 +103,10 @@ def layout(kwire, guide, name, version):
     ],
 )
 def test_layouts_are_in_the_notation_of_the_guide(kwire, guide, name, version, text):
-    """Expected texts: flexible, nullable, tagged, classic and empty messages."""
+    """The layout of a message is printed exactly as the expected text.
+
+    The examples are flexible, nullable, tagged, classic and empty messages.
+    """
     assert layout(kwire, guide, name, version).text() == text
 
 
@@ -119,7 +122,7 @@ def test_lines_are_wrapped_to_a_width(kwire, guide):
 
 @sweep("name", sorted({name for name, _ in golden.by_pair()}))
 def test_printed_layout_decodes_the_bytes_of_kafka(kwire, guide, name):
-    """A decoder that only knows the text decodes all fields of Kafka's vectors."""
+    """The printed layout of a message is enough to decode Kafka's golden vectors."""
     message = kwire.schema.registry.load(name)
     trees = {}
     for layout_ in guide.layouts(message):
@@ -136,7 +139,10 @@ def test_printed_layout_decodes_the_bytes_of_kafka(kwire, guide, name):
 
 
 def test_adjacent_equal_versions_are_grouped(kwire, guide):
-    """Versions with equal layouts are merged, and consecutive layouts differ."""
+    """Adjacent versions with equal layouts share one entry.
+
+    The entries cover all versions, and two consecutive entries have different layouts.
+    """
     load = kwire.schema.registry.load
     ranges = [str(layout_.versions) for layout_ in guide.layouts(load("FetchRequest"))]
     assert ranges[:5] == ["0-2", "3", "4", "5-6", "7-8"]
@@ -148,7 +154,10 @@ def test_adjacent_equal_versions_are_grouped(kwire, guide):
 
 
 def test_layouts_differ_by_header_version(kwire, guide):
-    """ControlledShutdown 0 and 1 only differ in the header version."""
+    """Versions with equal fields but different header versions are separate entries.
+
+    ControlledShutdown 0 and 1 are an example.
+    """
     layouts = guide.layouts(kwire.schema.registry.load("ControlledShutdownRequest"))
     assert [(str(f.versions), f.header_version) for f in layouts[:2]] == [
         ("0", 0),
@@ -181,7 +190,10 @@ def test_notable_defaults_are_printed(kwire, guide):
 
 
 def test_json_facts_equal_the_text(kwire, guide):
-    """The facts are nested, with separate values for array, nullability and tag."""
+    """The JSON form of a layout contains the same facts as its text.
+
+    Nested fields are nested objects. Arrays, nullability and tags have separate keys.
+    """
     (topics,) = guide.field_facts(layout(kwire, guide, "MetadataRequest", 1).fields)
     assert topics == {
         "name": "topics",
@@ -204,7 +216,13 @@ def test_json_facts_equal_the_text(kwire, guide):
 
 
 class PageReader(HTMLParser):
-    """Collects the contents of a page: ids, links, other addresses and layouts."""
+    """Collect the contents of an HTML page.
+
+    * ``ids``: all id attributes.
+    * ``links``: targets of all links.
+    * ``addresses``: URLs in other elements, such as images and scripts.
+    * ``layouts``: texts of all printed layouts.
+    """
 
     def __init__(self, page):
         super().__init__()
@@ -236,7 +254,7 @@ class PageReader(HTMLParser):
 
 @pytest.mark.parametrize("release", ["4.4", "3.9", "0.8.0"])
 def test_page_needs_no_external_resources(pages, release):
-    """Links refer to existing unique ids, and no external resources are loaded."""
+    """All links refer to unique ids on the page, and no resources are loaded."""
     page = pages.page(release)
     reader = PageReader(page)
     assert reader.addresses == ["data:,"]
@@ -264,7 +282,7 @@ def test_page_of_some_messages_has_no_others(pages):
 
 
 def test_page_marks_deprecated_and_removed_versions(pages):
-    """The marks appear at API versions and at their layouts."""
+    """Deprecated and removed versions are marked in the version list and at layouts."""
     old, new = pages.page("3.9", ["FetchRequest"]), pages.page("4.4", ["FetchRequest"])
     assert '<a class="deprecated" href="#FetchRequest-3"' in old
     assert '<span class="deprecated">deprecated</span>' in old

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data directories with known damage, and the records that are still recoverable.
 
-``Disks`` writes two or three replicas for three partitions. ``break_some`` damages
-files and records the faults. Neither offsets nor checksums decide whether a batch is
-recoverable: it is recoverable if its bytes are unchanged, even in a renamed file.
+``Disks`` writes one to three replicas of every partition. ``break_some`` damages files
+and records the faults. A batch is recoverable if its bytes are unchanged in one of the
+replicas, even if the file was renamed. Offsets and checksums have no influence.
 """
 
 from __future__ import annotations
@@ -20,18 +20,28 @@ BASE_TIME = 1_700_000_000_000
 METADATA = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n"
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 EPOCH_BYTES = range(12, 16)
-"""Position of the leader epoch in a batch. Damage to it does not lose records."""
+"""Positions of the leader epoch's bytes in a batch.
+
+The checksum does not include these bytes, and damage to them does not lose records.
+"""
 FIELDS = {
     "base offset": (0, 8),
     "length": (8, 4),
     "epoch": (12, 4),
     "last offset delta": (23, 4),
 }
-"""Position and size of the header fields that locate a batch in the log."""
+"""(position, size) of the header fields that locate a batch, by field name."""
 
 
 class Batch(NamedTuple):
-    """Batch of the original log. A row is (offset, key, value, timestamp, headers)."""
+    """Batch of the original log, before any damage.
+
+    * ``base``: first offset.
+    * ``last``: last offset.
+    * ``epoch``: leader epoch.
+    * ``data``: encoded bytes.
+    * ``rows``: records as (offset, key, value, timestamp, headers).
+    """
 
     base: int
     last: int
@@ -42,7 +52,12 @@ class Batch(NamedTuple):
 
 
 def make_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False):
-    """Create a batch. If ``bad``, its records are invalid under a valid checksum."""
+    """Create a batch of ``count`` random records that starts at offset ``base``.
+
+    * ``mark``: bytes at the start of every value, to distinguish replicas.
+    * ``codec``: compression, or None for a random one.
+    * ``bad``: whether the records are undecodable bytes under a valid checksum.
+    """
     rows = []
     for index in range(count):
         key = b"key %d %s" % (base + index, mark) if generator.random() < 0.9 else None
@@ -63,7 +78,10 @@ def make_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False
 
 
 def set_field(path, position, field, change):
-    """Add a number to a header field of the batch at position ``at``."""
+    """Add ``change`` to a header field of the batch at ``position`` in a file.
+
+    The result is reduced to the size of the field.
+    """
     start, size = FIELDS[field]
     start += position
     data = bytearray(path.read_bytes())
@@ -73,7 +91,10 @@ def set_field(path, position, field, change):
 
 
 def with_nonsense(data):
-    """Overwrite the records of a batch, and recompute its checksum."""
+    """Replace the records of a batch by bytes that cannot be decoded.
+
+    The checksum is recomputed, so that only decoding detects the damage.
+    """
     import crc32c
 
     body = bytearray(data)
@@ -97,7 +118,11 @@ def control_batch(base, epoch):
 
 
 def true_log(generator, *, batches, epochs=(0, 3, 4)):
-    """Create the batches of a log with several leader epochs."""
+    """Create consecutive batches of an undamaged log.
+
+    The leader epoch changes at random batches. About every tenth batch is a control
+    batch.
+    """
     log, base = [], 0
     starts = sorted(generator.sample(range(batches // 4, batches), len(epochs) - 1))
     for number in range(batches):
@@ -112,14 +137,14 @@ def true_log(generator, *, batches, epochs=(0, 3, 4)):
 
 
 class File(NamedTuple):
-    """Segment with its original path and its batches."""
+    """Segment file: its path before any renaming, and its original batches."""
 
     path: Path
     batches: tuple
 
 
 class Replica:
-    """Partition replica in one data directory."""
+    """Replica of a partition in one data directory."""
 
     def __init__(self, folder, batches, starts):
         self.folder = folder
@@ -143,7 +168,10 @@ class Replica:
         (folder / "partition.metadata").write_text(METADATA)
 
     def held(self, moved):
-        """Yield the batches whose bytes are unchanged. Ignores the leader epoch."""
+        """Yield the batches whose bytes are unchanged, except for the leader epoch.
+
+        ``moved`` maps the original paths of renamed files to their current paths.
+        """
         for file in self.files:
             path = moved.get(file.path, file.path)
             data = path.read_bytes() if path.exists() else b""
@@ -156,7 +184,10 @@ class Replica:
 
 
 def segment_starts(generator, batches):
-    """Split a log into segments of at least three batches; return their indexes."""
+    """Choose where segments start, with at least three batches in every segment.
+
+    Return the indexes of the first batches.
+    """
     starts, index = [0], 0
     while True:
         index += generator.randint(3, 12)
@@ -199,7 +230,11 @@ class Disks:
             self.replicas[key].append(Replica(folder, batches, starts))
 
     def _diverged(self, log):
-        """Create the log of a leader that continued after it was replaced."""
+        """Return the log of a stale leader, which did not notice that it was replaced.
+
+        The log equals ``log`` up to the last epoch change. After it, the stale leader
+        appended other batches with its own epoch.
+        """
         change = next(
             index for index, batch in enumerate(log) if batch.epoch == log[-1].epoch
         )
@@ -214,7 +249,10 @@ class Disks:
         return [*log[:change], *tail]
 
     def _checkpoint(self, broker):
-        """Write the high watermarks. A broker with a stale log has high watermark 0."""
+        """Write the high watermarks of all partitions on a broker.
+
+        The high watermark of a stale replica is 0, so that it confirms no offsets.
+        """
         ends = {}
         for key, replicas in self.replicas.items():
             for replica in replicas:
@@ -227,7 +265,7 @@ class Disks:
         (broker / "replication-offset-checkpoint").write_text(text)
 
     def break_some(self, count):
-        """Damage files with ``count`` random faults."""
+        """Apply ``count`` random faults to random files."""
         kinds = (
             self.flip,
             self.flip,
@@ -264,7 +302,7 @@ class Disks:
         self.faults.append((kind, str(file.path), details))
 
     def flip(self):
-        """Flip a random bit in a segment."""
+        """Flip a random bit at any position in a segment."""
 
         def change(data, file):
             position = self.random.randrange(len(data))
@@ -287,7 +325,7 @@ class Disks:
         self._change("head", change)
 
     def damage_field(self):
-        """Replace one field in a batch header, in a file without other damage."""
+        """Change one field in a batch header, in a file that has no other damage."""
         field, (start, size) = self.random.choice(list(FIELDS.items()))
 
         def change(data, file):
@@ -315,7 +353,7 @@ class Disks:
         self._change("field", change)
 
     def zero(self):
-        """Overwrite a range with zeros."""
+        """Overwrite a random range of a segment with zeros."""
 
         def change(data, file):
             start = self.random.randrange(len(data))
@@ -376,7 +414,10 @@ class Disks:
         self.faults.append(("swap", str(first), str(second)))
 
     def expected(self):
-        """Return the recoverable rows and the lost offset ranges by partition."""
+        """Return (rows, lost): the recoverable rows and the lost offset ranges.
+
+        Both are dicts by (topic, partition). A range is (first offset, last offset).
+        """
         rows, lost = {}, {}
         for key, log in self.logs.items():
             held = {
@@ -399,7 +440,7 @@ class Disks:
 
 
 def ranges_of(offsets):
-    """Merge offsets into ranges (first, last)."""
+    """Merge ascending offsets into a list of ranges (first, last)."""
     ranges = []
     for offset in sorted(offsets):
         if ranges and offset == ranges[-1][1] + 1:
@@ -410,14 +451,14 @@ def ranges_of(offsets):
 
 
 def read_table(result, name):
-    """Read a result table as dicts."""
+    """Read a table of a job result as a list of dicts."""
     import pyarrow.parquet
 
     return pyarrow.parquet.read_table(result.tables[name]).to_pylist()
 
 
 def recovered_rows(result):
-    """Return the recovered rows by partition, sorted by offset."""
+    """Return the recovered rows by (topic, partition), sorted by offset."""
     rows_by_partition = {}
     for row in read_table(result, "records"):
         headers = tuple(
@@ -436,7 +477,7 @@ def recovered_rows(result):
 
 
 def listed_losses(result):
-    """Return the lost offset ranges by partition."""
+    """Return the offset ranges that are listed as lost, by (topic, partition)."""
     ranges_by_partition = {}
     for row in read_table(result, "lost"):
         key = row["topic"], row["partition"]

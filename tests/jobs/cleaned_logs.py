@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compacted topic whose replicas were cleaned at different times, and damaged.
 
-The recoverable records are computed separately for every offset, which is slow but
-simple.
+The expected records are computed separately for every offset. This is slow, but simpler
+than the tested code.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ KNOWN, DAMAGED = "known", "damaged"
 
 
 class Cleaned:
-    """Two or three replicas of ``ids-0``.
+    """Two or three replicas of the partition ``ids-0``.
 
-    ``rows`` and ``lost`` are the expected result.
+    * ``rows``: the records that ``export`` must recover.
+    * ``lost``: the offset ranges that it must report as lost.
     """
 
     def __init__(self, root, seed):
@@ -73,13 +74,16 @@ class Cleaned:
         return starts
 
     def _replica(self, folder, starts, rows_by_key):
-        """Write one replica. Return the state of its offsets."""
+        """Write one replica whose segments are compacted and damaged at random.
+
+        Return a dict from offset to its state in this replica.
+        """
         state, before, is_whole = {}, 0, True
         for number, start in enumerate(starts):
             stop = starts[number + 1] if number + 1 < len(starts) else len(self.log)
             name = self.log[start][0][0]
             clean = number + 1 < len(starts) and self.random.random() < 0.8
-            # If the end of the file is intact, the offsets up to the next file were
+            # If the file before is complete, the offsets between both files were
             # compacted.
             between = KNOWN if is_whole else DAMAGED
             state.update(dict.fromkeys(range(before, name), between))
@@ -100,7 +104,8 @@ class Cleaned:
                     is_whole = False
                 else:
                     rows_by_key.update((row[0], row) for row in remaining)
-                    # Offsets between two intact batches were compacted.
+                    # Offsets between two intact batches were compacted, so they are not
+                    # lost.
                     between = KNOWN if is_whole else DAMAGED
                     state.update(dict.fromkeys(range(before, first), between))
                     state.update(dict.fromkeys(range(first, last + 1), KNOWN))
@@ -114,7 +119,10 @@ class Cleaned:
 
 
 def encoded(rows, remaining, codec):
-    """Encode the records of a batch that remain after compaction."""
+    """Encode the batch ``rows`` with only the ``remaining`` records.
+
+    As after compaction, the batch keeps its original first and last offset.
+    """
     return records.encode_batch(
         [
             records.Record(offset=offset, timestamp=time, key=key, value=value)

@@ -9,7 +9,10 @@ import pytest
 
 @pytest.fixture
 def offsets(kwire, tmp_path):
-    """Run the job with the tested engine below ``tmp_path``. Returns a function."""
+    """Return a function that runs the job ``offsets`` with the tested engine.
+
+    The function writes the result to a new directory below ``tmp_path``.
+    """
     jobs = importlib.import_module(f"{kwire.__name__}.jobs")
 
     def run(*paths, **options):

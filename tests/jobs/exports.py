@@ -7,12 +7,12 @@ from tests.jobs.broken_logs import listed_losses, recovered_rows
 
 
 def run_export(path, *inputs, **options):
-    """Export the inputs, by default ``path``/in, to ``path``/out."""
+    """Export ``inputs`` to ``path``/out. Without inputs, ``path``/in is exported."""
     return jobs.export(inputs or [path / "in"], path / "out", **options)
 
 
 def assert_exact(disks, result):
-    """Check that rows and losses are exactly those of ``disks.expected``."""
+    """Check that the recovered rows and the lost offsets equal ``disks.expected``."""
     rows, lost = disks.expected()
     recovered, losses = recovered_rows(result), listed_losses(result)
     for key in disks.logs:

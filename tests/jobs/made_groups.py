@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs with topics and consumer groups, and the results expected from the job.
+"""Logs with topics and consumer groups, and the rows that ``offsets`` must return.
 
-The expected results are stored as plain rows while the logs are written. For example,
-the lag at a commit is counted record by record.
+The expected rows are stored while the logs are written. For example, the lag at a
+commit is counted record by record.
 """
 
 from pathlib import Path
@@ -21,7 +21,10 @@ TOPIC_ID_TEXT = "AAAAAAAAAAAAAAAAAAASNA"
 
 
 class Log:
-    """Partition directory. Batches are added to the last segment until ``write``."""
+    """Partition directory under construction.
+
+    Batches are kept in memory, in the last segment of ``segments``, until ``write``.
+    """
 
     def __init__(self, root, topic, partition, base_offset=0):
         self.folder = Path(root) / f"{topic}-{partition}"
@@ -44,7 +47,7 @@ class Log:
         return first
 
     def marker(self, producer, kind, offset):
-        """Append the end marker for a producer's transaction."""
+        """Append the commit or abort marker that ends a producer's transaction."""
         self.batch(
             [(kind, END_TXN, offset)],
             producer_id=producer,
@@ -54,11 +57,11 @@ class Log:
         )
 
     def skip(self, count):
-        """Skip offsets, as compaction does."""
+        """Skip ``count`` offsets, as if compaction had removed the records."""
         self.next += count
 
     def write(self):
-        """Write the segments; return their paths."""
+        """Write all segments to the directory, and return their paths."""
         self.folder.mkdir(parents=True, exist_ok=True)
         paths = []
         for base_offset, batches in self.segments:
@@ -68,7 +71,10 @@ class Log:
 
 
 class Topic(Log):
-    """Topic partition that stores when its records arrived."""
+    """Partition of a topic.
+
+    ``arrivals`` contains the arrival time of every record in milliseconds, by offset.
+    """
 
     def __init__(self, root, topic, partition, base_offset=0, topic_id=None):
         super().__init__(root, topic, partition, base_offset)
@@ -80,12 +86,16 @@ class Topic(Log):
             (self.folder / "partition.metadata").write_text(text)
 
     def produce(self, count, timestamp, **options):
-        """Append a batch of records that arrived at a time."""
+        """Append a batch of ``count`` records that arrived at ``timestamp``."""
         first = self.batch([(b"k", b"v", timestamp)] * count, **options)
         self.arrivals |= dict.fromkeys(range(first, self.next), timestamp)
 
     def lag(self, committed, timestamp):
-        """Return the unread records at a time: (log end offset, lag, lag in ms)."""
+        """Return (log end offset, lag in records, lag in milliseconds) at a time.
+
+        ``committed`` is the committed offset. All three values are None if no record is
+        known to have arrived by then.
+        """
         end = max(
             (n + 1 for n, t in self.arrivals.items() if t <= timestamp), default=0
         )
@@ -99,7 +109,7 @@ class Topic(Log):
 
 
 class Groups(Log):
-    """Partition of ``__consumer_offsets``, and the rows expected from the job.
+    """Partition of ``__consumer_offsets``, and the rows that ``offsets`` must return.
 
     ``topics`` contains the available logs by (topic, partition).
     """
@@ -136,7 +146,10 @@ class Groups(Log):
         epoch=-1,
         **options,
     ):
-        """Commit an offset. None deletes the committed offset."""
+        """Append a commit of ``offset``, or a tombstone if the offset is None.
+
+        ``counts`` is whether the job must return the commit as a row.
+        """
         key = messages.OffsetCommitKey(group=group, topic=topic, partition=partition)
         value = None
         if offset is not None:
@@ -190,9 +203,10 @@ class Groups(Log):
     def classic(
         self, group, generation, members, timestamp, *, protocol_type="consumer"
     ):
-        """Write the state of a classic group.
+        """Append the state of a classic group.
 
-        ``members`` maps ids to assigned partitions.
+        ``members`` maps member ids to the assigned partitions, which are a dict from
+        topic to partition ids.
         """
         member_entries = []
         for member, assigned in members.items():
@@ -228,10 +242,12 @@ class Groups(Log):
 
 
 def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None):
-    """Create the records for an epoch bump in a consumer group.
+    """Return the records that a coordinator writes for an epoch bump of a group.
 
-    ``members`` are the members that report the epoch. ``assigned`` is the target
-    assignment's epoch.
+    * ``members``: ids of the members that have reached the epoch.
+    * ``joined``: ids of new members.
+    * ``left``: ids of members that left the group.
+    * ``assigned``: epoch of the target assignment.
     """
     group_records = []
     for member in joined:
@@ -295,10 +311,11 @@ def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None
 
 
 def write_cluster(root):
-    """Write 30 minutes in a small cluster. Return its groups and the stuck rows.
+    """Write 30 minutes of a small cluster. Return its groups and the stuck rows.
 
-    The two ``orders`` partitions get ten records every ten seconds.
-    ``idle`` gets no records after the first minute. ``unseen`` has no log.
+    * The two ``orders`` partitions get ten records every ten seconds.
+    * ``idle`` gets no records after the first minute.
+    * ``unseen`` has commits, but no log.
     """
     topics = {
         ("orders", n): Topic(root, "orders", n, topic_id=TOPIC_ID_TEXT) for n in (0, 1)

@@ -18,7 +18,7 @@ from kwire.recording import capture_schema
 from kwire.schema import releases
 
 START = 1_790_000_000_000_000
-"""First frame's timestamp in microseconds."""
+"""Timestamp of the first frame, in microseconds."""
 
 
 class Capture:
@@ -34,9 +34,10 @@ class Capture:
         return Talk(self, next(self._connections), client, broker, client_id)
 
     def add(self, **values):
-        """Add a row.
+        """Append a row with the columns ``values``.
 
-        The sequence number is the row index. Timestamps increase by one millisecond.
+        The sequence number is the row index. Timestamps increase by one millisecond per
+        row.
         """
         sequence = len(self.rows)
         row = {"recording": self.recording, "sequence": sequence, "rewritten": False}
@@ -51,7 +52,10 @@ class Capture:
 
 
 class Talk:
-    """One connection with requests, responses and raw bytes."""
+    """One connection between a client and a broker in a capture.
+
+    Its methods append requests, responses and raw bytes to the capture.
+    """
 
     def __init__(self, capture, number, client, broker, client_id):
         self._capture = capture
@@ -64,7 +68,10 @@ class Talk:
         self._numbers = itertools.count(1)
 
     def ask(self, request, version, answer=None, answered_in=None):
-        """Add a request, and a response if there is one."""
+        """Append a request and, unless ``answer`` is None, its response.
+
+        ``answered_in`` is the response version if it differs from the request version.
+        """
         number = next(self._numbers)
         frame = framing.encode_request(
             request, version, correlation_id=number, client_id=self._client_id
@@ -83,14 +90,21 @@ class Talk:
         return self
 
     def raw(self, direction, frame, **fields):
-        """Add raw bytes. None is recorded as a secret."""
+        """Append a frame of unchecked bytes.
+
+        If ``frame`` is None, the row has no bytes, as for a frame that contains a
+        secret.
+        """
         size = 0 if frame is None else len(frame)
         values = {"direction": direction, "frame": frame, "size": size}
         self._capture.add(**self._place, **values, **fields)
         return self
 
     def ask_versions(self, version, release, software=("", "")):
-        """Request the versions from a broker of a release, as clients do."""
+        """Append an ApiVersions request, and the response of a broker of ``release``.
+
+        ``software`` is the name and version of the client library.
+        """
         request = ApiVersionsRequest(
             client_software_name=software[0], client_software_version=software[1]
         )

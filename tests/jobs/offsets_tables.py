@@ -10,14 +10,17 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def replace_time(value):
-    """Convert a timestamp to milliseconds. Other values are returned unchanged."""
+    """Convert a datetime to milliseconds since the epoch.
+
+    Return other values unchanged.
+    """
     if isinstance(value, datetime):
         return round((value - EPOCH).total_seconds() * 1000)
     return value
 
 
 def read_rows(result, name):
-    """Read all table rows. The files have the same order as the tasks."""
+    """Read all rows of a table as dicts, in the order of its files."""
     rows = pyarrow.parquet.read_table(result.tables[name]).to_pylist()
     return [{key: replace_time(value) for key, value in row.items()} for row in rows]
 

@@ -8,7 +8,10 @@ VOID = {"meta", "link", "br", "wbr", "input"}
 
 
 class PageReader(HTMLParser):
-    """Record all tags with their attributes and their own text. Checks the nesting."""
+    """Record every tag of an HTML page as (name, attributes, text), in order.
+
+    The text excludes the text of nested tags. Wrong nesting raises AssertionError.
+    """
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
@@ -31,7 +34,7 @@ class PageReader(HTMLParser):
         self.tags.append((tag, dict(attributes), []))
 
     def handle_endtag(self, tag):
-        """Check that the end tag matches."""
+        """Check that the end tag matches the last open tag."""
         assert self._open.pop()[0] == tag
 
     def handle_data(self, data):
@@ -40,9 +43,10 @@ class PageReader(HTMLParser):
             self._open[-1][2].append(data)
 
     def find(self, tag, **attributes):
-        """List (attributes, text) of tags.
+        """Return (attributes, text) of all tags with a name and attribute values.
 
-        ``data_row`` matches the attribute ``data-row``.
+        In attribute names, underscores are replaced: ``data_row`` is ``data-row``. The
+        value ... matches any value.
         """
         expected = {
             name.rstrip("_").replace("_", "-"): value
@@ -59,7 +63,10 @@ class PageReader(HTMLParser):
         ]
 
     def table(self, name):
-        """Return the raw values of a table by row. Missing values are None."""
+        """Return the raw values of a table as one list of strings per row.
+
+        A cell without a raw value is None.
+        """
         rows, inside = [], False
         for tag, attributes, _ in self.tags:
             if tag == "table":

@@ -9,7 +9,10 @@ from tests.jobs.broken_logs import make_batch, true_log
 
 
 def one_log(tmp_path, brokers=2, batches=30):
-    """Write the same undamaged log for several brokers, in three segments."""
+    """Write the same undamaged log for several brokers, in three segments.
+
+    Return the directories and the batches.
+    """
     generator = random.Random(7)
     batches = true_log(generator, batches=batches)
     batches = [batch for batch in batches if not batch.is_control][:21]
@@ -25,7 +28,10 @@ def one_log(tmp_path, brokers=2, batches=30):
 
 
 def write_log(folder, batches, size=7):
-    """Write segments with ``size`` batches, and checkpoints after all batches."""
+    """Write segments with ``size`` batches each, and the checkpoints of the partition.
+
+    The high watermark is the offset after the last batch.
+    """
     folder.mkdir(parents=True)
     for start in range(0, len(batches), size):
         part = batches[start : start + size]
@@ -43,7 +49,7 @@ def write_log(folder, batches, size=7):
 
 
 def position(batches, base):
-    """Return the file name and the position of the batch with a base offset."""
+    """Return (file name, position in the file) of the batch with this base offset."""
     index = next(i for i, batch in enumerate(batches) if batch.base == base)
     first = index - index % 7
     start = sum(len(batch.data) for batch in batches[first:index])
@@ -51,7 +57,10 @@ def position(batches, base):
 
 
 def flip(folder, batches, base, byte=70):
-    """Flip a bit in one batch."""
+    """Flip one bit of a batch.
+
+    ``byte`` is the position of the bit's byte in the batch.
+    """
     name, start = position(batches, base)
     data = bytearray((folder / name).read_bytes())
     data[start + byte] ^= 16
@@ -59,18 +68,18 @@ def flip(folder, batches, base, byte=70):
 
 
 def cut(folder, batches, base):
-    """Truncate a segment within a batch."""
+    """Truncate a segment within the batch that has the base offset ``base``."""
     name, start = position(batches, base)
     os.truncate(folder / name, start + 40)
 
 
 def delete(folder, batches, base):
-    """Delete the segment that contains a batch."""
+    """Delete the segment that contains the batch at offset ``base``."""
     (folder / position(batches, base)[0]).unlink()
 
 
 def zero(folder, batches, base):
-    """Overwrite a batch and the next two batches with zeros."""
+    """Overwrite the batch at offset ``base`` and the next two batches with zeros."""
     name, start = position(batches, base)
     index = next(i for i, batch in enumerate(batches) if batch.base == base)
     size = sum(len(batch.data) for batch in batches[index : index + 3])

@@ -50,10 +50,11 @@ PRODUCE, LIST_OFFSETS = ProduceRequest(acks=-1), ListOffsetsRequest(replica_id=-
 
 
 def write_clients(capture):
-    """Record the traffic of all clients; return the expected audit for 4.1.
+    """Record the traffic of all clients, and return the expected audit for Kafka 4.1.
 
-    The result maps (address, client id, software) to the verdict and the breaking
-    requests as (API, version, requests).
+    The result is a dict. A key is (address, client id, software name, software
+    version). A value is (verdict, set of breaking requests), and a breaking request is
+    (API, version, number of requests).
     """
     expected = {}
 
@@ -120,7 +121,7 @@ def write_clients(capture):
         "request", b"\x27\x10\x00\x01\x00\x00\x00\x09", client_id="vendor", **vendor
     )
 
-    # Requests between brokers, in any version.
+    # Brokers send these requests to each other, so no version of them is a break.
     talk = client(15, "1", "OK")
     talk.ask(LeaderAndIsrRequest(), 4).ask(UpdateMetadataRequest(), 5)
     client(16, "broker-2-fetcher-0", "OK").ask(FetchRequest(replica_id=2), 2)
@@ -128,19 +129,19 @@ def write_clients(capture):
 
 
 def rows_of(result, table):
-    """Read a table from its directory."""
+    """Return all rows of a result table as dicts."""
     return pyarrow.parquet.read_table(result.tables[table]).to_pylist()
 
 
 def who(row):
-    """Return a row's client."""
+    """Return (address, client id, software name, software version) of a row."""
     names = ("address", "client_id", "software_name", "software_version")
     return tuple(row[name] for name in names)
 
 
 @pytest.fixture(scope="module")
 def capture():
-    """Capture of all known clients, and their expected verdicts."""
+    """Return a capture of all known clients. ``expected`` contains their verdicts."""
     new_capture = Capture()
     new_capture.expected = write_clients(new_capture)
     return new_capture
@@ -148,7 +149,7 @@ def capture():
 
 @pytest.fixture(scope="module")
 def audited(capture, tmp_path_factory):
-    """Audit the capture for 4.1."""
+    """Return the result of an audit of the capture for Kafka 4.1."""
     folder = tmp_path_factory.mktemp("audit")
     capture.write(folder / "captures" / "frames.parquet")
     return jobs.audit([folder / "captures"], folder / "out", target="4.1")
@@ -169,7 +170,11 @@ def test_verdicts_are_those_that_were_injected(capture, audited):
 
 
 def test_breaks_are_those_that_were_injected(capture, audited):
-    """Client, API, version and count are exact, with the versions of the target."""
+    """The table of breaks contains exactly the breaking requests that were recorded.
+
+    Every row has the client, the API, the version, the number of requests, and the
+    versions that the target supports.
+    """
     breaks_by_client = {}
     for row in rows_of(audited, "breaks"):
         broken_api = row["api"], row["api_version"], row["requests"]
@@ -197,7 +202,10 @@ def test_riskiest_clients_come_first(audited):
 
 
 def test_each_request_is_a_row(capture, audited):
-    """Rows are in order, with sizes, times and latencies. SASL tokens have no row."""
+    """The request table has one row per request, with size, time and latency.
+
+    Requests with SASL tokens have no frame in the capture, and therefore no row.
+    """
     expected_requests = [
         row
         for row in capture.rows
@@ -225,7 +233,10 @@ def test_each_request_is_a_row(capture, audited):
 
 
 def test_software_is_that_of_the_connection(audited):
-    """The software is known from the ApiVersions request on, which is included."""
+    """A row has the client software if the connection sent an ApiVersions request.
+
+    The software is known for this request and for all later ones.
+    """
     named_rows = [row for row in rows_of(audited, "requests") if row["software_name"]]
     assert len(named_rows) == 4 + 3 + 4 + 4
     assert {row["client_id"] for row in named_rows} == {
@@ -236,7 +247,7 @@ def test_software_is_that_of_the_connection(audited):
 
 
 def test_rows_contain_the_fate_of_their_version(audited):
-    """A version is deprecated, removed in a release, or neither."""
+    """A row says whether its version is deprecated, and which release removed it."""
     fates = {
         (row["api"], row["api_version"]): (row["deprecated"], row["removed_in"])
         for row in rows_of(audited, "requests")
@@ -248,7 +259,7 @@ def test_rows_contain_the_fate_of_their_version(audited):
 
 
 def test_page_has_the_numbers_of_the_tables(audited):
-    """Covers the requests in the heat map, and the cells in all tables."""
+    """The page contains the client counts, and all values of the Parquet tables."""
     page = Path(audited.report).read_text(encoding="utf-8")
     assert page.count('class="verdict bad"') == 1
     assert "6 of 16 clients" in page
@@ -262,7 +273,7 @@ def test_page_has_the_numbers_of_the_tables(audited):
 
 
 def table_of(page, name):
-    """Parse the raw values of a table in the page, by column."""
+    """Return the raw values of a table in the page, as one dict by column per row."""
     table = re.search(rf'<table data-table="{name}".*?</table>', page, re.DOTALL)[0]
     keys = re.findall(r'data-key="(.*?)"', table)
     rows = re.findall(r"<tr>(<td.*?)</tr>", table, re.DOTALL)
@@ -271,7 +282,10 @@ def table_of(page, name):
 
 
 def write_value(value):
-    """Format a raw value as the page does."""
+    """Format a table value as a raw value of the page.
+
+    Times are milliseconds since the epoch, and None is an empty string.
+    """
     if isinstance(value, datetime):
         return str(int(value.timestamp() * 1000))
     return "" if value is None else str(value)
@@ -306,9 +320,9 @@ def test_a_single_request_is_a_mark_at_its_time(tmp_path):
 
 
 def test_recordings_do_not_mix(capture, tmp_path):
-    """Equal connection numbers in two recordings are different connections.
+    """Connections with the same number in two recordings are not mixed.
 
-    The same applies to the clients of these recordings.
+    The software name of a client in one recording must not be used in the other one.
     """
     second_capture = Capture("other")
     talk = second_capture.talk("10.0.7.7:1", client_id="new")
@@ -361,7 +375,10 @@ def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
 
 @pytest.mark.parametrize("declared", [FetchRequest, ApiVersionsRequest])
 def test_a_frame_of_another_api_than_its_column_is_counted(tmp_path, declared):
-    """In another program's capture, the audit uses the columns, not the frames."""
+    """If a frame contains another API than its columns state, the columns are used.
+
+    A capture of another program may contain such frames.
+    """
     new_capture = Capture()
     frame = framing.encode_request(METADATA, 9, correlation_id=1)[4:]
     columns = {"api_key": declared.api_key, "api_version": 3, "correlation_id": 1}
@@ -374,7 +391,10 @@ def test_a_frame_of_another_api_than_its_column_is_counted(tmp_path, declared):
 
 @pytest.mark.parametrize("release", ["2.8.2", "3.9.2"])
 def test_log_of_a_live_broker_gives_the_clients_that_were_there(release, tmp_path):
-    """Two clients break on 4.1 because of their requests. Brokers do not."""
+    """The audit of a real broker's log finds all clients that were connected.
+
+    Two clients break on Kafka 4.1 because of their requests. Brokers never break.
+    """
     log = LOGS / f"kafka-{release}.log"
     result = jobs.audit([log], tmp_path / "out", target="4.1")
     verdicts = {row["client_id"]: row["verdict"] for row in rows_of(result, "clients")}
@@ -396,7 +416,10 @@ def test_log_of_a_live_broker_gives_the_clients_that_were_there(release, tmp_pat
 
 
 def test_unknown_target_is_an_error_with_all_targets(tmp_path, capture):
-    """The error lists all targets, and is raised before the output is written."""
+    """An unknown target raises an error that lists all targets.
+
+    The output directory is not created.
+    """
     path = capture.write(tmp_path / "frames.parquet")
     with pytest.raises(ValueError, match=r"use one of 0\.8\.0, "):
         jobs.audit([path], tmp_path / "out", target="9.9")
@@ -413,7 +436,7 @@ def test_input_without_captures_and_logs_is_an_error(tmp_path):
 
 
 def run(*args):
-    """Run the command."""
+    """Run the command ``kwire audit`` with the arguments."""
     return CliRunner().invoke(program, [str(arg) for arg in args], prog_name="kwire")
 
 

@@ -30,7 +30,7 @@ JAVA = "apache-kafka-java"
 
 
 def make_usage(*pairs):
-    """Return the usage of a client from (API key, version) pairs."""
+    """Return the usage of a client with one request per (API key, version) pair."""
     return Usage(
         {pair: SeenRequests(1) for pair in pairs}, {key: {BROKER} for key, _ in pairs}
     )
@@ -55,7 +55,11 @@ def request(client, api_key, version, broker, timestamp, **software):
 
 @pytest.mark.parametrize("old", releases.NAMES)
 def test_client_without_api_versions_breaks_on_removed_versions(old):
-    """For all newer releases, the breaks are the removals in ``releases.changes``."""
+    """A client that never negotiates breaks on every version that was removed.
+
+    The test compares all pairs of releases with ``releases.changes``. The client uses
+    every version of the old release.
+    """
     spoken = releases.ranges(old)
     spoken.pop(API_VERSIONS, None)
     everything = make_usage(
@@ -74,20 +78,26 @@ def test_client_without_api_versions_breaks_on_removed_versions(old):
 
 
 def test_client_with_api_versions_breaks_if_more_was_offered():
-    """If a client used Fetch 2 although 0-11 was offered, 2 is its maximum."""
+    """A client that negotiates used Fetch 2, although its broker offered 0 to 11.
+
+    Its maximum is therefore 2, and it breaks on Kafka 4.1, which starts at 4.
+    """
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 11}).verdict == BREAKS
 
 
 def test_client_with_api_versions_is_unknown_if_no_more_was_offered():
-    """If a client used Fetch 2 of the offered 0-2, it may support 4 as well."""
+    """A client that negotiates used Fetch 2, the maximum that its broker offered.
+
+    It may support later versions as well, so its verdict is unknown.
+    """
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 2}).verdict == UNKNOWN
     assert verdict(asking, "4.1", {}).verdict == UNKNOWN
 
 
 def test_offers_of_unused_brokers_are_ignored():
-    """Another broker offered more, but did not receive requests of this client."""
+    """The versions that a broker offers only affect clients that used this broker."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     target = Target("4.1")
     offered = {BROKER: {FETCH: 2}, "other:9092": {FETCH: 17}}
@@ -95,7 +105,11 @@ def test_offers_of_unused_brokers_are_ignored():
 
 
 def test_client_with_api_versions_is_ok_if_it_used_a_remaining_version():
-    """The client used an old version with an old broker, but 12 with a new one."""
+    """A client that negotiates used Fetch 2 with an old broker and 12 with a new one.
+
+    It supports Kafka 4.1, because 12 is still supported. Without negotiation, Fetch 2
+    is a break.
+    """
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2), (FETCH, 12))
     result = verdict(asking, "4.1", {FETCH: 17})
     reason = "also supports versions other than Fetch 2"
@@ -104,7 +118,10 @@ def test_client_with_api_versions_is_ok_if_it_used_a_remaining_version():
 
 
 def test_software_that_is_known_by_name_has_asked():
-    """The software name comes from ApiVersions, possibly before the log starts."""
+    """A client whose software name is known has sent an ApiVersions request.
+
+    Only this request contains the name. The log may start after the request.
+    """
     result = verdict(make_usage((FETCH, 2)), "4.1", {FETCH: 2}, software_name="sarama")
     assert result.verdict == UNKNOWN
 
@@ -131,7 +148,11 @@ def test_asking_for_versions_never_breaks():
 
 
 def test_a_release_that_is_older_leaves_those_unknown_who_ask():
-    """The client has newer versions than the target, but its minima are unknown."""
+    """If the target is older than the client's versions, the verdict is unknown.
+
+    The capture does not show the minimum versions of a client that negotiates. A client
+    that does not negotiate breaks.
+    """
     asking = make_usage((API_VERSIONS, 3), (FETCH, 12))
     for offered in (12, 17):
         result = verdict(asking, "2.0", {FETCH: offered})
@@ -153,7 +174,11 @@ def test_client_with_undecodable_frames_is_unknown():
 
 
 def test_brokers_do_not_count_as_clients():
-    """Brokers are upgraded themselves. Covers controllers and replica fetches."""
+    """Requests that only brokers send are never a break.
+
+    Brokers are upgraded together with the cluster. Examples are LeaderAndIsr requests
+    of a controller, and Fetch requests of a replica.
+    """
     result = verdict(make_usage((LEADER_AND_ISR, 5)), "4.1")
     assert (result.verdict, "between brokers" in result.reason) == (OK, True)
     replica = make_usage((FETCH, 2))
@@ -170,7 +195,7 @@ def test_deprecated_versions_are_reported_but_supported():
 def test_releases_go_by_their_line():
     """A patch release belongs to its release line.
 
-    Other texts raise an error with all lines.
+    If the text is not a release, the error lists all release lines.
     """
     assert find_release("4.1") == find_release("4.1.2") == "4.1"
     assert find_release("0.11.0.3") == "0.11.0"
@@ -185,7 +210,7 @@ def test_versions_are_written_in_short():
 
 
 def test_results_of_tasks_are_merged():
-    """Counts, times and addresses are merged in any order of the tasks."""
+    """The results of tasks are merged in any order: counts, times and addresses."""
     client = Client("a", "c")
     one, other = Sightings(), Sightings()
     one.add(request("a", FETCH, 2, BROKER, 20))
@@ -206,7 +231,10 @@ def test_results_of_tasks_are_merged():
 
 
 def test_first_and_last_time_do_not_depend_on_the_order():
-    """Requests without a time are counted, but do not change the limits."""
+    """The first and last time of requests do not depend on the order of the requests.
+
+    Requests without a time are counted, but do not change the first and last time.
+    """
     usage = SeenRequests()
     for moment in (None, 20, 30, 10, None):
         usage.add(moment)
@@ -214,7 +242,11 @@ def test_first_and_last_time_do_not_depend_on_the_order():
 
 
 def test_questions_go_to_the_client_that_asked():
-    """A broker that rejected ApiVersions does not know the client."""
+    """An ApiVersions request without a software name belongs to the later named client.
+
+    A broker that rejects version 4 of the request does not know the software name, but
+    the next request on the same connection has it.
+    """
     sightings = Sightings()
     sightings.add(request("a", API_VERSIONS, 4, BROKER, 1))
     sightings.add(request("a", FETCH, 2, BROKER, 2, software_name="lib"))

@@ -23,17 +23,17 @@ EVIL = "\"><script>alert(1)</script>'&lt;\u202e\r\n[31m"
 T0 = 1_700_000_000_000
 HUGE = 2**63 - 1
 GREATEST = 2_000_000
-"""Maximum chart size in bytes."""
+"""Maximum size of a chart in bytes, for any number of values."""
 
 
 def percent(text):
-    """Parse a width or a position."""
+    """Convert a percentage such as "12.5%" to a float."""
     assert text.endswith("%")
     return float(text[:-1])
 
 
 def rects(svg, word):
-    """List the rectangles that have a class."""
+    """Return the attributes of all rectangles that have the CSS class ``word``."""
     return [
         attributes
         for attributes, _ in PageReader(svg).find("rect")
@@ -42,12 +42,12 @@ def rects(svg, word):
 
 
 def places(svg):
-    """List where bars and spans start, and their widths."""
+    """Return (start, width) of all bars and spans, as percentages of the chart."""
     return [(percent(rect["x"]), percent(rect["width"])) for rect in rects(svg, "fill")]
 
 
 def titles(svg):
-    """List the tooltips."""
+    """Return the texts of all tooltips."""
     return [text for _, text in PageReader(svg).find("title")]
 
 
@@ -79,7 +79,10 @@ def extremes():
 
 
 def test_any_input_makes_well_formed_svg():
-    """The SVG is valid XML without scripts and NaN, and its size is limited."""
+    """For any values, the SVG is valid XML without scripts, NaN and infinity.
+
+    Its size is limited, even for very many values.
+    """
     count = 0
     for svg in extremes():
         ElementTree.fromstring(svg)
@@ -93,7 +96,10 @@ def test_any_input_makes_well_formed_svg():
 
 
 def test_heat_grows_with_the_value():
-    """The maximum is darkest, zero has no color, and tones override the heat."""
+    """Larger values have darker cells, and a cell with the value 0 has no color.
+
+    If a cell has a tone, such as "bad", the tone replaces the color of the value.
+    """
     cells = {
         ("Fetch", "0"): HeatCell(0, "quiet", "removed in 4.0"),
         ("Fetch", "1"): HeatCell(7, "bad"),
@@ -130,7 +136,10 @@ def test_bars_are_as_long_as_their_values():
 
 
 def test_a_hole_can_be_seen_however_small():
-    """One lost offset in a billion is thin, but has a stroke, and is on top."""
+    """One lost offset among a billion is visible.
+
+    Its rectangle is very thin, but has a stroke, and is drawn above the other offsets.
+    """
     spans = [Span(0, 1, "bad", "lost"), Span(0, 10**9, "good")]
     svg = charts.draw_coverage([Track("orders-0", 0, 10**9, spans)])
     good, bad = rects(svg, "fill")
@@ -141,7 +150,10 @@ def test_a_hole_can_be_seen_however_small():
 
 
 def test_tracks_of_coverage_have_their_own_scale_and_of_time_a_common_one():
-    """All partitions have the same width, but all times have the same scale."""
+    """Every track in a coverage chart fills the width. A timeline has a common scale.
+
+    Offsets of different partitions cannot be compared, but times can.
+    """
     tracks = [
         Track("a", T0, T0 + 100, [Span(T0, T0 + 50)]),
         Track("b", T0 + 100, T0 + 200, [Span(T0 + 100, T0 + 150)]),
@@ -151,7 +163,10 @@ def test_tracks_of_coverage_have_their_own_scale_and_of_time_a_common_one():
 
 
 def test_a_moment_is_a_mark_and_one_of_a_count_no_long_bar():
-    """A longer line would look like many requests, or like a long use."""
+    """In a timeline, a single moment is a mark. In a bar chart, one request is short.
+
+    A long line or bar would look like a long period, or like many requests.
+    """
     track = Track("Fetch 2", T0, T0 + 100, [Span(T0 + 50, T0 + 50, "bad", "1 request")])
     svg = charts.draw_timeline([track])
     assert rects(svg, "fill") == []
@@ -159,12 +174,12 @@ def test_a_moment_is_a_mark_and_one_of_a_count_no_long_bar():
     assert (mark["class"], percent(mark["cx"])) == ("fill bad", 50)
     assert titles(svg) == ["Fetch 2: 2023-11-14 22:13:20.050, 1 request"]
     assert places(charts.draw_bars([("a", 1, "", "")])) == [(0, 10)]
-    # Bytes and times are not counts.
+    # A minimum length only applies to counts, not to bytes and times.
     assert places(charts.draw_bars([("a", 1, "", "")], "ms")) == [(0, 100)]
 
 
 def axis(svg):
-    """List the labels of a time axis: classes and positions."""
+    """Return (classes, position, text) of the labels on a time axis."""
     return [
         (set(attributes["class"].split()), percent(attributes["x"]), text)
         for attributes, text in PageReader(svg).find("text")
@@ -176,9 +191,10 @@ def axis(svg):
 @sweep("label", ["a", "a" * 30])
 @sweep("note", ["", "n" * 16])
 def test_words_of_an_axis_never_touch(room, length, label, note):
-    """Covers phones, small windows and screens, with estimated label widths.
+    """The labels of a time axis do not overlap, on phones and on larger screens.
 
-    On phones the axis is as wide as the page, otherwise as wide as the drawing.
+    ``room`` is the width in pixels. Label widths are estimated. Below 700 pixels the
+    axis has the width of the page, otherwise the width of the drawing.
     """
     svg = charts.draw_timeline([Track(label, T0, T0 + length, [], note)])
     labels = [text for _, text in PageReader(svg).find("span")]
@@ -195,7 +211,10 @@ def test_words_of_an_axis_never_touch(room, length, label, note):
 
 
 def test_very_many_holes_melt_but_do_not_look_like_one():
-    """Parts that are too small are paler, and the label contains their number."""
+    """Spans that are too narrow for the chart are merged into one pale span.
+
+    Its tooltip contains the number of merged spans.
+    """
     spans = [Span(start, start + 1, "bad") for start in range(0, 100_000, 10)]
     svg = charts.draw_coverage([Track("orders-0", 0, 100_000, spans)])
     [melted] = rects(svg, "fill")
@@ -228,7 +247,10 @@ def test_no_peak_is_lost_in_long_series():
 
 
 def test_gaps_of_long_series_and_at_their_ends_are_kept():
-    """If a line is thinned out or ends early, its unknown parts remain visible."""
+    """Unknown values remain visible as gaps if a long line is thinned out.
+
+    A line that ends before the end of the axis is not extended.
+    """
     values = [
         (T0 + index, None if 3000 <= index < 3002 else 1) for index in range(6000)
     ]
@@ -313,6 +335,6 @@ def test_compact_numbers_fit_a_cell():
 
 
 def test_unknown_tones_are_mistakes():
-    """An unknown tone would have no color."""
+    """An unknown tone raises ValueError, because it would have no color."""
     with pytest.raises(ValueError, match=r"tone must be one of .*got 'red'"):
         charts.draw_bars([("a", 1, "red", "")])

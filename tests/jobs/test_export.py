@@ -27,7 +27,10 @@ from tests.jobs.small_logs import cut, delete, flip, one_log, zero
 
 @pytest.mark.parametrize("seed", [*range(25), 11572])
 def test_all_that_any_replica_holds_is_recovered(tmp_path, seed):
-    """Up to thirty faults of all kinds, with stale replicas that have diverged."""
+    """``export`` recovers all recoverable records after up to thirty random faults.
+
+    Some replicas are stale: their leader was replaced, and they have other records.
+    """
     disks = Disks(tmp_path / "in", seed)
     disks.break_some(disks.random.randint(0, 30))
     assert_exact(disks, run_export(tmp_path))
@@ -35,7 +38,10 @@ def test_all_that_any_replica_holds_is_recovered(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_a_false_field_in_each_file_costs_no_other_batch(tmp_path, seed):
-    """One header field is wrong in some files, in one to three replicas."""
+    """A wrong value in one header field of a batch loses no other batch.
+
+    The number of replicas is one to three, and several files have a wrong value.
+    """
     disks = Disks(tmp_path / "in", seed, brokers=1 + seed % 3)
     for _ in range(disks.random.randint(1, 12)):
         disks.damage_field()
@@ -74,7 +80,8 @@ def test_a_fault_costs_nothing_where_another_replica_is_whole(
     ]
     assert result.findings == 0
     if (fault, base) != (delete, 0):
-        # A replica may start later than another replica.
+        # If the first segment is deleted, no problem is expected, because a replica may
+        # start at a later offset than another replica.
         (problem,) = read_table(result, "problems")
         assert (problem["filled"], problem["topic"]) == (True, "t")
         assert problem["last_good_offset"] == lost[0] - 1
@@ -84,7 +91,10 @@ def test_a_fault_costs_nothing_where_another_replica_is_whole(
 
 @pytest.mark.parametrize(("fault", "base", "lost", "reason"), FAULTS)
 def test_a_fault_in_all_replicas_is_lost(tmp_path, fault, base, lost, reason):
-    """The report contains the exact offsets, their files, and the reason."""
+    """Offsets that are damaged in all replicas are reported as lost.
+
+    The report contains the exact offsets, the damaged files, and the reason.
+    """
     folders, batches = one_log(tmp_path)
     for folder in folders:
         fault(folder, batches, base)
@@ -102,7 +112,10 @@ def test_a_fault_in_all_replicas_is_lost(tmp_path, fault, base, lost, reason):
 
 
 def test_an_object_store_gives_the_same_as_a_disk(tmp_path):
-    """The faults are equal. Only the paths in the result are URIs."""
+    """The result for an object store equals the result for the same files on a disk.
+
+    Only the paths in the result differ, because they are URIs.
+    """
     disks = Disks(tmp_path / "in", 3)
     disks.break_some(20)
     result = jobs.export([(tmp_path / "in").as_uri()], tmp_path / "store")

@@ -15,11 +15,15 @@ from kwire.jobs.export_job.choice import _choose_copies
 from kwire.jobs.export_job.header_rows import mark_changes, split_runs
 
 COPIES = st.dictionaries(st.integers(0, 3), st.booleans(), min_size=1)
-"""Ranks of the replicas with a batch, and whether their copies are doubtful."""
+"""Copies of one batch: the rank of the replica, and whether the copy is doubtful."""
 
 
 def choose_one_by_one(groups):
-    """Choose (group, rank) with the rule of the guide, one batch after another."""
+    """Choose one copy for every batch. Yield (index of the batch, rank of the replica).
+
+    A copy without doubt is preferred, then the replica of the previous batch, then the
+    lowest rank.
+    """
     before = -1
     for number, copies in enumerate(groups):
         before = min(copies, key=lambda rank: (copies[rank], rank != before, rank))
@@ -28,7 +32,7 @@ def choose_one_by_one(groups):
 
 @given(st.lists(COPIES, max_size=12))
 def test_copies_are_chosen_as_if_one_by_one(groups):
-    """The previous replica is kept while it has a copy that is not doubtful."""
+    """The vectorized choice equals the choice that examines one batch after another."""
     rows = [
         (number, rank, copies[rank])
         for number, copies in enumerate(groups)

@@ -19,7 +19,10 @@ from tests.jobs.small_logs import flip, one_log, position, write_log
 
 
 def test_records_stay_of_one_replica_as_long_as_it_has_them(tmp_path):
-    """If the first replica is damaged, another one is read from there on."""
+    """``export`` reads from one replica until the next damaged batch in this replica.
+
+    Every replica has one damaged batch, so that the source changes once or twice.
+    """
     folders, batches = one_log(tmp_path)
     flip(folders[0], batches, 40)
     flip(folders[1], batches, 60)
@@ -35,7 +38,11 @@ def test_records_stay_of_one_replica_as_long_as_it_has_them(tmp_path):
 
 
 def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
-    """The stale replica ends at the leader epoch that it does not know."""
+    """The batches of a stale leader are not exported.
+
+    Its replica ends where the newer leader epoch starts, which the stale leader does
+    not know, although the replica has more batches.
+    """
     folders, batches = one_log(tmp_path)
     (change,) = (
         b.base
@@ -64,9 +71,10 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
 
 
 def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
-    """The epoch itself does not show the divergence, but the previous batch does.
+    """A stale batch is not exported, even if its leader epoch was damaged.
 
-    The batch is after the log end offset, so that no other replica contradicts it.
+    Its epoch does not show that the replica has diverged, but the batch before it does.
+    The stale batch is after the log end offset, so no other replica contradicts it.
     """
     folders, batches = one_log(tmp_path)
     change = next(batch.base for batch in batches if batch.epoch == 4)
@@ -87,7 +95,10 @@ def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
 
 
 def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
-    """The single batch of a new leader must not be treated as stale."""
+    """The only batch of a new leader is exported if the checkpoint lacks its epoch.
+
+    A broker may crash before it writes the new epoch to ``leader-epoch-checkpoint``.
+    """
     folders, batches = one_log(tmp_path)
     generator = random.Random(5)
     newer = [make_batch(generator, base, 4, 9, codec="none") for base in (84, 88)]
@@ -104,7 +115,11 @@ def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
 
 
 def test_majority_of_replicas_wins_within_an_epoch(tmp_path):
-    """A segment of one replica has another leader. The problem contains the reason."""
+    """If replicas disagree within an epoch, the content of most replicas is exported.
+
+    One replica of three has a segment with other records. The problem contains the
+    reason.
+    """
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
     other_batches = [
@@ -123,7 +138,11 @@ def test_majority_of_replicas_wins_within_an_epoch(tmp_path):
 
 
 def test_contradicting_file_is_not_used_for_other_batches(tmp_path):
-    """The other batches have another leader too, so losing them is safer."""
+    """No batch is used from a segment that contradicts most replicas.
+
+    The batch at offset 52 is damaged in both other replicas. It is reported as lost,
+    because the copy in the contradicting segment may belong to another log.
+    """
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
     other_batches = [
@@ -140,7 +159,11 @@ def test_contradicting_file_is_not_used_for_other_batches(tmp_path):
 
 
 def test_undecodable_batch_is_read_from_another_replica(tmp_path):
-    """The checksum is valid, but the batch is lost if no other copy exists."""
+    """If the records of a batch cannot be decoded, another replica's copy is used.
+
+    The checksum is valid in both replicas. If no replica has a decodable copy, the
+    batch is reported as lost.
+    """
     folders, batches = one_log(tmp_path)
     for number, base in ((0, 40), (0, 60), (1, 60)):
         name, start = position(batches, base)
@@ -168,7 +191,11 @@ def test_undecodable_batch_is_read_from_another_replica(tmp_path):
 
 
 def test_a_damaged_leader_epoch_costs_nothing(tmp_path):
-    """The checksum does not include the epoch, but the surrounding batches show it."""
+    """A damaged leader epoch is reported as a problem, but loses no records.
+
+    The checksum does not include the leader epoch, but the batches before and after
+    show its correct value.
+    """
     folders, batches = one_log(tmp_path, brokers=1)
     for base, byte in ((0, 12), (40, 13), (80, 14)):
         flip(folders[0], batches, base, byte)

@@ -25,7 +25,7 @@ from tests.jobs.small_logs import one_log
 
 @pytest.mark.parametrize("failing", [records.write, running.run_tasks])
 def test_failed_export_leaves_no_files(tmp_path, monkeypatch, failing):
-    """If an error occurs at any point, there is no partial result."""
+    """If writing the tables or running the tasks fails, no files remain."""
     one_log(tmp_path)
     before = sorted(tmp_path.iterdir())
 
@@ -42,7 +42,10 @@ def test_failed_export_leaves_no_files(tmp_path, monkeypatch, failing):
 
 
 def test_a_killed_export_leaves_no_result(tmp_path):
-    """After SIGKILL during a write, the files do not have the name of a result."""
+    """If ``export`` is killed while it writes, no result directory exists.
+
+    The partial files are in a directory with another name.
+    """
     one_log(tmp_path)
     script = (
         "import sys, time\n"
@@ -68,7 +71,11 @@ def test_a_killed_export_leaves_no_result(tmp_path):
 
 
 def test_file_that_changes_during_the_export_is_reported(tmp_path, monkeypatch):
-    """A change between the passes causes an error instead of wrong records."""
+    """A segment that changes during the export is an error.
+
+    ``export`` reads a segment twice. Without this check, a change between the two reads
+    would result in wrong records.
+    """
     folders, _ = one_log(tmp_path, brokers=1)
     path = folders[0] / f"{28:020}.log"
     export_job = sys.modules["kwire.jobs.export_job.job"]
@@ -96,7 +103,10 @@ with open("/proc/self/status") as status:
 
 @pytest.mark.gate
 def test_memory_does_not_grow_with_a_segment(tmp_path):
-    """Four times the bytes in one file, with four times the record batches."""
+    """Peak memory does not grow with the size of a segment.
+
+    The test exports segments of 32 MiB and 128 MiB, in separate processes.
+    """
     peaks = []
     batch = make_batch(random.Random(1), 0, 3000, 0, codec="none").data
     for number, size in enumerate((32, 128)):
@@ -117,7 +127,11 @@ def test_memory_does_not_grow_with_a_segment(tmp_path):
 
 
 def test_many_damaged_batches_take_linear_time(tmp_path):
-    """Half of the batches are damaged in both replicas. The others contradict."""
+    """The export time grows linearly with the number of damaged batches.
+
+    Every second batch has a wrong checksum in both replicas. The other batches have
+    different records in the two replicas.
+    """
     generator = random.Random(9)
 
     def make_export(count):

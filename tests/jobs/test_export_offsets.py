@@ -19,10 +19,12 @@ from tests.jobs.small_logs import flip, one_log, position, write_log
 
 
 def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
-    """Two replicas end with offset 52. The third replica has other records 50 to 59.
+    """If the last batch has a wrong base offset, the batch before it is still exported.
 
-    The offsets 50 to 59 from the two replicas are used, and the file with other records
-    is not used for later offsets.
+    In two replicas, the batch with offsets 60 to 69 has the wrong base offset 52, which
+    contradicts the batch 50 to 59. The third replica has other records at 50 to 59. The
+    records 50 to 59 of the two replicas are exported. Offsets 60 to 69 are lost,
+    because the contradicting file of the third replica is not used.
     """
     generator = random.Random(9)
     batches = [
@@ -47,11 +49,13 @@ def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
 
 
 def test_a_false_header_field_costs_no_other_batch(tmp_path):
-    """In two files, all fields in all batches get a near and a distant value.
+    """A wrong value in a header field loses no other batch.
 
-    Two replicas have the same damage. The third replica has another batch before or
-    after the damaged batch, so that every batch must be judged. The third replica's
-    copy is used if the other replicas confirm a later batch in the same file.
+    The test changes every field in every batch by a small and by a large amount, with
+    the same change in two replicas. The third replica has another batch before or after
+    the changed one, so that ``export`` must decide for every batch. The third replica's
+    copy of the changed batch is exported if the other replicas confirm a later batch in
+    its file.
     """
     generator = random.Random(3)
     cases = [
@@ -95,10 +99,12 @@ def test_a_false_header_field_costs_no_other_batch(tmp_path):
 
 
 def test_loss_before_a_wrong_offset_is_limited_by_the_damaged_bytes(tmp_path):
-    """After a damaged region, the last batch of the log has a distant offset.
+    """If the last batch has a wrong offset, few offsets before it are lost.
 
-    No other replica shows the correct offset. If the region contains a readable header,
-    an offset that is slightly too high is rejected as well.
+    The batch before it is damaged, and no other replica shows the correct offset. The
+    number of damaged bytes limits how many offsets they can have contained. If the
+    header of the damaged batch is readable, even a slightly too high offset is
+    rejected.
     """
     cases = [(8, 1 << 15), (8, 1 << 40), (70, 1 << 15), (70, 20)]
     for number, (damaged_byte, change) in enumerate(cases):
@@ -115,7 +121,10 @@ def test_loss_before_a_wrong_offset_is_limited_by_the_damaged_bytes(tmp_path):
 
 
 def test_offsets_that_a_cleaner_removed_are_not_limited_by_bytes(tmp_path):
-    """In a compacted log, a batch after a damaged region may have any offset."""
+    """In a compacted log, the offset after a damaged region may be any higher offset.
+
+    The number of damaged bytes says nothing, because compaction removes offsets.
+    """
     generator = random.Random(8)
     batches = [make_batch(generator, base, 4, 0, codec="none") for base in (0, 4, 8)]
     batches.append(make_batch(generator, 100_000, 4, 0, codec="none"))
@@ -129,7 +138,10 @@ def test_offsets_that_a_cleaner_removed_are_not_limited_by_bytes(tmp_path):
 
 
 def test_offsets_that_jump_twice_show_that_a_cleaner_ran(tmp_path):
-    """Without a cleaner checkpoint, the skipped offsets are not reported as lost."""
+    """If offsets are skipped twice, the log is treated as compacted.
+
+    The skipped offsets are not reported as lost, although no cleaner checkpoint exists.
+    """
     generator = random.Random(8)
     batches = [
         make_batch(generator, base, 4, 0, codec="none")
@@ -144,7 +156,11 @@ def test_offsets_that_jump_twice_show_that_a_cleaner_ran(tmp_path):
 
 
 def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
-    """Files have exchanged names or invalid names. A single batch is enough."""
+    """Segments are read by their content if their file names are wrong.
+
+    Two files have exchanged their names, and the third has a wrong name. A file with a
+    single batch is recognized as well.
+    """
     folders, batches = one_log(tmp_path, brokers=1)
     names = [folders[0] / f"{base:020}.log" for base in (0, 28, 56)]
     names[1].rename(folders[0] / f"{52:020}.log")
@@ -160,7 +176,11 @@ def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
 
 
 def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
-    """The name is within the last batch of the log, and therefore meaningless."""
+    """A file without batches does not limit the segment before it.
+
+    Its name is an offset within the last batch of the log, so the name is not a base
+    offset.
+    """
     folders, batches = one_log(tmp_path, brokers=1)
     (folders[0] / f"{82:020}.log").write_bytes(random.Random(3).randbytes(500))
     flip(folders[0], batches, 76, byte=16)
@@ -171,7 +191,10 @@ def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
 
 
 def test_deleted_offsets_are_not_lost(tmp_path):
-    """Offsets before the log start offset are deleted. Existing ones are exported."""
+    """Offsets before the log start offset are deleted, and are not reported as lost.
+
+    If records before the log start offset still exist, they are exported.
+    """
     folders, batches = one_log(tmp_path, brokers=1)
     (folders[0].parent / "log-start-offset-checkpoint").write_text("0\n1\nt 0 30\n")
     flip(folders[0], batches, 12)
@@ -183,7 +206,11 @@ def test_deleted_offsets_are_not_lost(tmp_path):
 
 
 def test_unused_space_is_damage_only_below_the_high_watermark(tmp_path):
-    """Files may contain unused space. The high watermark shows missing records."""
+    """Zeros at the end of a segment are damage only below the high watermark.
+
+    A broker may allocate a file at its full size. Below the high watermark, records
+    must exist.
+    """
     folders, batches = one_log(tmp_path, brokers=1)
     name, start = position(batches, 80)
     path = folders[0] / name
@@ -197,7 +224,10 @@ def test_unused_space_is_damage_only_below_the_high_watermark(tmp_path):
 
 
 def test_headers_of_truncated_batches_show_the_lost_offsets(tmp_path):
-    """Applies if no checkpoint of the data directory contains the end."""
+    """The header of a truncated batch shows the last lost offset.
+
+    This is needed if no checkpoint of the data directory contains the log end offset.
+    """
     folders, batches = one_log(tmp_path)
     for folder in folders:
         (folder.parent / "replication-offset-checkpoint").unlink()

@@ -19,7 +19,10 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def test_nothing_is_lost_of_real_brokers_disks(tmp_path):
-    """In all formats, codecs and transactions, the records equal the log's records."""
+    """All records of real brokers' data directories are exported, and none is lost.
+
+    The directories contain all record formats, codecs, and transactions.
+    """
     for release in ("2.8.2", "3.9.2", "4.3.1"):
         result = jobs.export([DATA / release], tmp_path / release)
         assert result.findings == 0, read_table(result, "lost")
@@ -41,7 +44,10 @@ def test_nothing_is_lost_of_real_brokers_disks(tmp_path):
 
 
 def test_two_broken_copies_of_a_real_disk_make_a_whole_one(tmp_path):
-    """All segments are damaged in one of the copies, at different positions."""
+    """Two damaged copies of a data directory together contain every record.
+
+    All segments are damaged in one of the copies, at different positions.
+    """
     generator = random.Random(4)
     for number in range(2):
         shutil.copytree(DATA / "4.3.1" / "data", tmp_path / "in" / f"broker-{number}")
@@ -61,7 +67,11 @@ def test_two_broken_copies_of_a_real_disk_make_a_whole_one(tmp_path):
 
 
 def test_tiered_storage_fills_what_brokers_no_longer_have(tmp_path):
-    """Local segments and objects are two halves. One half alone reports the losses."""
+    """Tiered storage completes the local log of a broker.
+
+    The local segments start at offset 160. If only they are exported, offsets 0 to 159
+    are reported as lost.
+    """
     data, remote = DATA / "4.3.1" / "data" / "tiered-0", DATA / "4.3.1" / "remote"
     local = jobs.export([data], tmp_path / "local")
     assert listed_losses(local) == {("tiered", 0): [(0, 159)]}

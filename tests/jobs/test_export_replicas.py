@@ -28,13 +28,13 @@ RANGES = st.lists(
 
 
 def offsets(ranges):
-    """Return all offsets in the ranges."""
+    """Return the set of all offsets in (first, last) ranges."""
     return {offset for first, last in ranges for offset in range(first, last + 1)}
 
 
 @given(RANGES, RANGES)
 def test_ranges_are_sets_of_offsets(one, other):
-    """Union, difference and count are equal to those of sets."""
+    """Union, difference and count of ranges equal those of sets of offsets."""
     joined = merge_ranges(one)
     assert offsets(joined) == offsets(one)
     assert all(a[1] + 1 < b[0] for a, b in itertools.pairwise(joined))
@@ -56,7 +56,10 @@ def test_overlapping_ranges_are_found(ranges, first, length):
 
 @given(st.lists(st.tuples(st.integers(-1, 5), st.integers(1, 9)), max_size=9))
 def test_the_heaviest_epochs_that_ascend_are_right(runs):
-    """The choice has the same weight as the best of all possible choices."""
+    """The chosen runs have ascending epochs and the maximum total weight.
+
+    The test compares the weight with that of every possible choice.
+    """
     epochs, weights = [e for e, _ in runs], [w for _, w in runs]
     right = mark_ascending(epochs, weights)
     right_epochs = [
@@ -73,7 +76,11 @@ def test_the_heaviest_epochs_that_ascend_are_right(runs):
 
 
 def chain(*runs, epochs=()):
-    """Return a chain with one file that has (epoch, first, last) runs."""
+    """Return a chain with one file.
+
+    * ``runs``: (epoch, first offset, last offset) of consecutive batches.
+    * ``epochs``: (epoch, first offset) entries of the leader epoch checkpoint.
+    """
     file = FileScan(
         None,
         "f",
@@ -95,7 +102,7 @@ def chain(*runs, epochs=()):
 
 
 def test_later_batches_of_an_older_leader_are_not_in_the_log():
-    """If epoch 2 starts at 100, then epoch 1 has no offsets from there on."""
+    """Batches of epoch 1 are not in the log at offsets where epoch 2 has started."""
     true = chain((1, 0, 99), (2, 100, 109))
     stale = chain((1, 0, 150))
     lineage = Lineage([true, stale])
@@ -106,13 +113,13 @@ def test_later_batches_of_an_older_leader_are_not_in_the_log():
 def test_checkpoint_contains_the_start_of_an_epoch_without_batches():
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 100)))])
     assert lineage.find_window(1)[1] == 99
-    # A checkpoint that contradicts the batches is not used.
+    # A checkpoint is ignored if the epochs of the batches contradict it.
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 50)))])
     assert lineage.find_window(1)[1] == 119
 
 
 def test_the_highest_epoch_decides_which_history_is_the_log():
-    """If two leaders were active, the history with the higher epoch is used."""
+    """If two replicas have diverged, the one with the highest epoch is the log."""
     last = chain((1, 0, 114), (3, 115, 120))
     other = chain((1, 0, 99), (2, 100, 130))
     lineage = Lineage([last, other])
@@ -122,7 +129,10 @@ def test_the_highest_epoch_decides_which_history_is_the_log():
 
 
 def test_a_single_flipped_epoch_does_not_decide():
-    """One of many batches has a high epoch that later batches contradict."""
+    """A single batch with a wrong high epoch does not decide which replica is right.
+
+    The epoch of the later batches is lower, so the single epoch must be damaged.
+    """
     flipped = chain((2, 0, 50), (1 << 20, 51, 53), (2, 54, 90))
     assert flipped.epoch == 2
     assert [stretch.is_right for stretch in flipped.stretches[0]] == [True, False, True]
@@ -130,7 +140,7 @@ def test_a_single_flipped_epoch_does_not_decide():
 
 
 def test_many_epochs_take_little_time():
-    """A malicious file has a different epoch in every batch."""
+    """A file with a different epoch in every batch is processed in linear time."""
     generator = random.Random(1)
     epochs = [generator.randrange(1 << 30) for _ in range(60_000)]
     right = mark_ascending(epochs, [1] * len(epochs))

@@ -17,13 +17,16 @@ SCHEMA = pa.schema([("offset", pa.int64()), ("value", pa.binary())])
 
 
 def batch(first, count, size=10):
-    """Return a batch with the schema."""
+    """Return a record batch of ``count`` rows with offsets from ``first`` on.
+
+    ``size`` is the number of bytes in every value.
+    """
     rows = range(first, first + count)
     return pa.record_batch([list(rows), [bytes(size)] * count], schema=SCHEMA)
 
 
 def names(folder):
-    """List the files in a directory."""
+    """Return the sorted names of the files in a directory."""
     return sorted(path.name for path in Path(folder).iterdir())
 
 
@@ -64,7 +67,10 @@ def test_table_without_rows_has_its_schema(tmp_path):
 
 
 def test_file_does_not_exist_before_it_is_complete(tmp_path):
-    """Readers see no partial file. A file of an earlier attempt remains until then."""
+    """A table file appears only when it is complete.
+
+    If a second attempt fails, the file of the first attempt remains unchanged.
+    """
     path = tmp_path / "a.parquet"
     with open_table(path, SCHEMA) as writer:
         writer.write(batch(0, 5))
@@ -89,7 +95,7 @@ def test_wrong_schema_leaves_nothing(tmp_path):
 
 
 def test_output_appears_at_the_end(tmp_path):
-    """All tables and the page are published at the same time."""
+    """The output directory appears only when all tables and the report are complete."""
     target = tmp_path / "deep" / "out"
     with Output(target) as output:
         for task in 0, 1:
@@ -112,7 +118,7 @@ def test_output_appears_at_the_end(tmp_path):
 
 
 def test_failed_output_leaves_no_files(tmp_path):
-    """After any error, neither the directory nor its temporary form exists."""
+    """If an error occurs, neither the output nor its temporary directory remains."""
     with pytest.raises(KeyboardInterrupt), Output(tmp_path / "out") as output:
         output.write_table("small", pa.table({"a": [1]}))
         raise KeyboardInterrupt
@@ -144,7 +150,11 @@ def test_directory_created_during_the_job_is_not_replaced(tmp_path):
 
 
 def test_files_of_a_killed_process_do_not_block_a_job(tmp_path):
-    """In a container, the next process may have the id of the killed process."""
+    """Files of a killed process do not prevent a job with the same process id.
+
+    In a container, the next process often has the same id, which is in the directory
+    name.
+    """
     leftovers = tmp_path / f"out.partial-{os.getpid()}"
     (leftovers / "rows").mkdir(parents=True)
     (leftovers / "rows" / "part-00007.parquet").write_text("half")
@@ -154,7 +164,10 @@ def test_files_of_a_killed_process_do_not_block_a_job(tmp_path):
 
 
 def test_address_of_a_store_is_refused(tmp_path, monkeypatch):
-    """If the job accepted the URL, it would create a directory named "s3:"."""
+    """A URL as output directory is rejected.
+
+    Otherwise, the job would create a local directory named "s3:".
+    """
     monkeypatch.chdir(tmp_path)
     with pytest.raises(OSError, match="not a local directory"):
         Output("s3://bucket/out")

@@ -36,7 +36,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(kwire, cluster, tmp_path_factory):
-    """Results of the job for the cluster, with both engines."""
+    """Return the result of the job for the cluster, once for each engine."""
     jobs = importlib.import_module(f"{kwire.__name__}.jobs")
     return jobs.offsets(cluster.root, tmp_path_factory.mktemp("known") / "out")
 
@@ -46,7 +46,10 @@ def by_commit(rows):
 
 
 def test_every_commit_that_counts_is_a_row(results, cluster):
-    """Aborted and pending commits are omitted, while tombstones are rows."""
+    """The commits table contains exactly the valid commits and tombstones.
+
+    Commits in aborted or unfinished transactions are only counted.
+    """
     assert read_rows(results, "commits") == cluster.commits
     (history,) = read_rows(results, "history")
     assert history["commits"] == len(cluster.lag)
@@ -54,14 +57,21 @@ def test_every_commit_that_counts_is_a_row(results, cluster):
 
 
 def test_lag_is_that_of_the_time_of_the_commit(results, cluster):
-    """The lag is counted record by record. The lag is null if the topic has no log."""
+    """The lag of a commit is the number of unread records at the time of the commit.
+
+    The expected value is counted record by record. If the topic has no log, the lag is
+    null.
+    """
     assert by_commit(read_rows(results, "lag")) == cluster.lag
     unknown = [row for row in cluster.lag if row["log_end"] is None]
     assert {row["topic"] for row in unknown} == {"unseen"}
 
 
 def test_group_without_progress_in_a_growing_log_is_stuck(results, cluster):
-    """Slow readers are not stuck, and neither are readers of a log without growth."""
+    """A group is stuck if the log grows and the group's commits do not progress.
+
+    Slow readers are not stuck, and neither are readers of a log that does not grow.
+    """
     columns = ("group", "topic", "partition", "committed", "log_end", "since")
     stuck_rows = read_tuples(results, "stuck", *columns, "last_commit")
     assert stuck_rows == cluster.stuck
@@ -69,7 +79,11 @@ def test_group_without_progress_in_a_growing_log_is_stuck(results, cluster):
 
 
 def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
-    """Exact to the millisecond. Records before the commit do not count."""
+    """A group is stuck only if an unread record has waited for ``stuck_after_s``.
+
+    The limit is exact to the millisecond. Records before the committed offset do not
+    count.
+    """
     topic = Topic(tmp_path, "t", 0)
     topic.produce(5, START)
     topic.produce(5, START + 1000)
@@ -85,7 +99,10 @@ def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
 
 
 def test_markers_of_transactions_are_nothing_to_read(offsets, tmp_path):
-    """A reader after the last record is not stuck because of the marker."""
+    """A group that has read all records is not stuck because of a transaction marker.
+
+    The marker has an offset, but no consumer ever reads it.
+    """
     topic = Topic(tmp_path, "t", 0)
     options = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
     topic.produce(5, START, **options)
@@ -136,7 +153,10 @@ def test_classic_group_state_contains_subscriptions_and_assignments(results, clu
 
 
 def test_a_consumer_group_is_put_together_from_its_records(offsets, tmp_path):
-    """Assigning, reconciling, stable, empty, dead, and the time of a rebalance."""
+    """State and rebalance time of a consumer group are derived from its records.
+
+    The states are assigning, reconciling, stable, empty and dead.
+    """
     Topic(tmp_path, "orders", 0, topic_id=TOPIC_ID_TEXT).write()
     groups = Groups(tmp_path)
     assignments = {"m1": (1, [0, 1])}
@@ -216,7 +236,10 @@ def test_share_and_streams_groups_have_states_too(offsets, tmp_path, kind):
 
 
 def test_a_commit_to_another_topic_of_the_same_name_has_no_lag(offsets, tmp_path):
-    """The topic id shows that the topic was deleted and recreated."""
+    """A commit has no lag if its topic id differs from the topic id of the log.
+
+    The topic was deleted and created again with the same name.
+    """
     topic = Topic(tmp_path, "t", 0, topic_id="AAAAAAAAAAAAAAAAAAAAAg")
     topic.produce(5, START)
     topic.write()
@@ -229,10 +252,10 @@ def test_a_commit_to_another_topic_of_the_same_name_has_no_lag(offsets, tmp_path
 
 
 def test_the_clock_of_a_producer_does_not_stop_the_log(offsets, tmp_path):
-    """Records with a wrong clock get the times of their neighbors.
+    """A record with a wrong timestamp gets the time of its neighbors.
 
-    A record from the next year must not hide later records, and a record with an old
-    timestamp arrived later.
+    A record with a timestamp in the next year must not hide later records. A record
+    with an old timestamp arrived after its predecessor.
     """
     topic = Topic(tmp_path, "t", 0)
     for delay in (0, 1000 * 365 * 86_400, 1000, -60_000, 3000):
@@ -261,7 +284,10 @@ def test_lag_before_the_first_segment_is_unknown(offsets, tmp_path):
 
 
 def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path):
-    """A batch's last record belongs to it, and the next record to the next batch."""
+    """The lag in milliseconds is the age of the batch with the first unread record.
+
+    If the committed offset is the last record of a batch, this batch is still unread.
+    """
     topic = Topic(tmp_path, "t", 0)
     topic.produce(10, START)
     topic.produce(10, START + 1000)
@@ -275,7 +301,10 @@ def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path
 
 
 def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
-    """Newer versions of the consumer protocol only append fields."""
+    """Subscriptions in newer versions are decoded up to the fields that kwire knows.
+
+    Newer versions of the consumer protocol only append fields.
+    """
     groups = Groups(tmp_path)
     metadata = encode(messages.ConsumerProtocolSubscription(topics=["t"]), 3)
     member = messages.GroupMetadataValue.MemberMetadata(
@@ -293,7 +322,7 @@ def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
 
 
 def test_offsets_that_make_no_sense_do_no_harm(offsets, tmp_path):
-    """Covers the minimum and maximum values of the format."""
+    """The minimum and maximum offsets of the format do not overflow."""
     topic = Topic(tmp_path, "t", 0, base_offset=2**63 - 100)
     topic.produce(5, START)
     topic.write()
@@ -320,7 +349,10 @@ def test_log_append_time_is_the_time_of_a_commit(offsets, tmp_path):
 
 
 def test_commits_of_old_formats_take_the_time_in_their_value(offsets, tmp_path):
-    """Magic 0 has no timestamps, so the time of the value is used."""
+    """If a commit has no timestamp, the time in its value is used.
+
+    Records of magic 0 have no timestamps.
+    """
     groups = Groups(tmp_path)
     groups.commit("g", "t", 0, 5, START, version=0, magic=0)
     groups.commit("g", "t", 0, 6, START + 1, version=1, magic=1, compression="gzip")
@@ -345,7 +377,7 @@ def test_the_first_form_of_commits_is_read_too(offsets, tmp_path):
 
 
 def test_damage_only_affects_its_batch_and_is_reported(offsets, tmp_path):
-    """A changed bit only loses the commit in its batch, and no other row."""
+    """A changed bit only removes the commit in its batch, and is reported."""
     groups = write_cluster(tmp_path)
     path = groups.paths[1]
     data = bytearray(path.read_bytes())
@@ -366,7 +398,11 @@ def test_damage_only_affects_its_batch_and_is_reported(offsets, tmp_path):
 
 
 def test_undecodable_records_are_rows_of_the_problems(offsets, tmp_path):
-    """Newer types and versions, truncated values, null keys, invalid members."""
+    """Every record that cannot be decoded is a row of the problems table.
+
+    Examples are newer record types and versions, truncated values, null keys, and
+    invalid members.
+    """
     groups = Groups(tmp_path)
     key = messages.OffsetCommitKey(group="g", topic="t", partition=0)
     head = b"\0\1\0\1g\0\1t\0\0\0\0"
@@ -411,7 +447,10 @@ def test_pending_transaction_is_reported(results, cluster):
     "trace", ["gap", "end", "empty batch", "delete horizon", "checkpoint"]
 )
 def test_history_is_complete_after_the_compacted_segments(offsets, tmp_path, trace):
-    """The history starts with the first segment that was never compacted."""
+    """The history is complete from the first segment that was never compacted.
+
+    ``trace`` is the trace that compaction has left in the first segment.
+    """
     groups = Groups(tmp_path)
     groups.commit("g", "t", 0, 1, START)
     if trace == "end":
@@ -444,7 +483,7 @@ def test_history_that_was_never_cleaned_is_complete(results):
 
 
 def test_of_several_replicas_the_longest_is_read(offsets, cluster, tmp_path):
-    """A follower that stopped early has no influence."""
+    """If a partition has several replicas, the one with the most offsets is read."""
     follower = Groups(tmp_path / "b", 7)
     follower.commit("old", "orders", 0, 1, START)
     follower.write()
@@ -466,7 +505,11 @@ def test_only_requested_groups_are_read(offsets, cluster):
 
 
 def test_groups_are_summed_up_worst_first(results, cluster):
-    """Rows contain type and state of the last record, lag and stuck partitions."""
+    """The groups table has one row per group, and the worst group is first.
+
+    A row contains the type, the last state, the commits, the lag and the stuck
+    partitions.
+    """
     rows = read_rows(results, "groups")
     groups = {row.pop("group"): tuple(row.values()) for row in rows}
     assert list(groups)[:2] == ["dead", "blocked"]
@@ -493,7 +536,7 @@ def test_groups_are_summed_up_worst_first(results, cluster):
 
 
 def test_lag_over_time_continues_without_commits(results, cluster):
-    """The charts use the last commit before each time."""
+    """If a group no longer commits, its lag is computed from its last commit."""
     rows = read_rows(results, "lag_over_time")
     dead = [(row["timestamp"], row["lag"]) for row in rows if row["group"] == "dead"]
     topic = cluster.topics["orders", 0]
@@ -518,7 +561,8 @@ def test_growth_names_the_keys_with_most_bytes(results, cluster):
         (row["bytes"] for row in rows), reverse=True
     )
     slow = next(row for row in rows if row["group"] == "slow")
-    # Type, three fields of the key; version, offset, epoch, metadata, time.
+    # Header: the record type and three key fields. Value: version, offset, leader
+    # epoch, metadata and time.
     size = 2 + 2 + 4 + 2 + 6 + 4 + (2 + 8 + 4 + 2 + 5 + 8)
     assert (slow["records"], slow["bytes"]) == (29, 29 * size)
 

@@ -22,13 +22,16 @@ OLD_VALUE = re.compile(r"(?s)offset=(\d+)(?:,metadata=(.*))?")
 
 
 def read_printed(release):
-    """Return the tool's output by file."""
+    """Return the output of Kafka's dump tool by file name."""
     with lzma.open(DATA / release / "manifest.json.xz") as file:
         return json.load(file)["files"]
 
 
 def printed_records(release):
-    """Return the printed records in the topic, without aborted records."""
+    """Return the records of ``__consumer_offsets`` that the tool prints, in log order.
+
+    Records of aborted transactions are removed.
+    """
     files = read_printed(release)
     records, running = [], {}
     paths = [p for p in files if p.startswith(TOPIC) and p.endswith(".log")]
@@ -48,7 +51,11 @@ def printed_records(release):
 
 
 def read_new(record):
-    """Parse JSON of the tool: (record type, key, version, value or None)."""
+    """Parse the JSON that newer tools print.
+
+    Return (record type, key, version, value). For a tombstone, version and value are
+    None.
+    """
     key = json.loads(record["key"])
     if record["payload"] == "<DELETE>":
         return int(key["type"]), key["data"], None, None
@@ -57,7 +64,10 @@ def read_new(record):
 
 
 def commit_told(record):
-    """Return a printed commit by the columns of the table, or None."""
+    """Return a printed commit as a tuple of table columns.
+
+    Return None if the record is not a commit.
+    """
     position = record["offset"], record["timestamp"]
     if record["key"].startswith("{"):
         kind, key, version, value = read_new(record)
@@ -115,7 +125,10 @@ def result(kwire, release, tmp_path_factory):
 
 
 def test_commits_are_those_that_kafka_prints(result, release):
-    """Compares offsets, metadata, versions, topic ids and tombstones."""
+    """The commits table equals the commits that Kafka's tool prints.
+
+    Offsets, metadata, versions, topic ids and tombstones are compared.
+    """
     rows = [row | {"timestamp": moment(row)} for row in read(result, "commits")]
     expected = [
         commit
@@ -128,7 +141,10 @@ def test_commits_are_those_that_kafka_prints(result, release):
 
 
 def test_classic_groups_are_those_that_kafka_prints(result, release):
-    """Compares generation, protocol, leader, members and their assignments."""
+    """The states of classic groups equal those that Kafka's tool prints.
+
+    Generation, protocol, leader, members and their assignments are compared.
+    """
     states = {row["log_offset"]: row for row in read(result, "group_state")}
     count = 0
     for record in printed_records(release):
@@ -185,7 +201,11 @@ def old_form(member):
 
 
 def test_lag_is_the_distance_to_the_end_of_the_real_log(result, release):
-    """All logs were complete at these times. Magic 0 has no timestamps."""
+    """The lag of a commit equals the distance to the end of the real log.
+
+    All logs were complete at the time of the commits. The lag is null for logs of magic
+    0, whose records have no timestamps.
+    """
     files = read_printed(release)
     rows = read(result, "lag")
     assert len(rows) == sum(not row["is_tombstone"] for row in read(result, "commits"))
@@ -204,7 +224,7 @@ def test_lag_is_the_distance_to_the_end_of_the_real_log(result, release):
 
 @pytest.mark.parametrize("release", ["4.3.1"], indirect=True, scope="module")
 def test_groups_of_the_new_protocols_are_put_together(result):
-    """The last states are the same as in the printed records."""
+    """The last states of consumer and share groups equal those that the tool prints."""
     last = {row["group"]: row for row in read(result, "group_state")}
     lasting = last["lasting-group"]
     assert (lasting["kind"], lasting["generation"]) == ("consumer", 2)

@@ -20,7 +20,7 @@ HOSTILE = '<script>alert("x")</script>&\u202e\x1b[31m'
 
 
 class Page(HTMLParser):
-    """Raw values in a page: tables, line points, cells and bars."""
+    """The raw values of an HTML report: tables, line points, cells and bars."""
 
     def __init__(self, text):
         super().__init__()
@@ -56,7 +56,7 @@ class Page(HTMLParser):
 
 
 def raw_text(value):
-    """Format a table value as a raw value in the page."""
+    """Format a table value in the same way as a raw value in the page."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -102,7 +102,10 @@ def test_the_tables_of_the_page_are_the_parquet_tables(page, result, name):
 
 
 def test_lag_charts_are_the_table_of_lag_over_time(page, result):
-    """The four worst groups with lag, stuck groups first, with topic lines."""
+    """The page has lag charts for the four worst groups with lag.
+
+    Stuck groups are first. The points equal the rows of the table ``lag_over_time``.
+    """
     expected = {}
     for row in read(result, "lag_over_time"):
         points = expected.setdefault((row["topic"], row["group"]), [])
@@ -156,7 +159,7 @@ def run(*arguments):
 
 
 def test_a_group_without_a_known_time_has_no_span(tmp_path):
-    """The states cannot be drawn without a time. The page is complete otherwise."""
+    """A group without a known time is omitted from the timeline only."""
     groups = Groups(tmp_path)
     groups.classic("timeless", 1, {"a": {"orders": [0]}}, -1)
     groups.commit("known", "orders", 0, 1, START)
@@ -176,7 +179,10 @@ def test_the_command_prints_the_groups_worst_first(cluster, tmp_path):
 
 
 def test_unknown_lag_is_a_gap_and_a_count(tmp_path):
-    """An assigned partition without a commit makes the lag a lower bound."""
+    """If an assigned partition has no commit, the chart has a gap.
+
+    The table counts the partition, and the group's lag is a lower bound.
+    """
     topics = [Topic(tmp_path, "t", number) for number in (0, 1)]
     groups = Groups(tmp_path)
     for minute in range(100):

@@ -16,9 +16,11 @@ from tests.jobs.offsets_tables import read_rows, read_tuples
 
 
 def unread(root, partitions=2):
-    """Write a topic whose group only committed partition 0.
+    """Write a topic with ``partitions`` partitions, and a group.
 
-    The partitions get 100 records per minute for 200 minutes.
+    The group has only committed an offset for partition 0.
+
+    Every partition gets 100 records per minute for 200 minutes.
     """
     topics = {}
     for number in range(partitions):
@@ -62,7 +64,10 @@ def test_an_assigned_partition_without_a_commit_has_no_known_lag(offsets, tmp_pa
 
 
 def test_a_partition_is_unknown_while_it_is_assigned_and_uncommitted(offsets, tmp_path):
-    """Applies from the assignment to the commit, and again after a tombstone."""
+    """A partition's lag is unknown while it is assigned and has no commit.
+
+    This is the time from the assignment to the first commit, and after a tombstone.
+    """
     groups = unread(tmp_path, 3)
     timestamp = START + 200 * MINUTE
     groups.classic("g", 1, {"m": {"t": [0, 1], "unseen": [4]}}, timestamp)

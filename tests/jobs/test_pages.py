@@ -28,7 +28,7 @@ from tests.jobs.page_reader import PageReader
 SIGNS = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`</style><!--\u2028\u202e"
 HOSTILE = SIGNS + "\0\x1b[2J\r\n"
 FOLDER = SIGNS.replace("/", "")
-"""Hostile directory name."""
+"""Directory name with markup and quotes, which a page must escape."""
 
 SEEN = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`"
 UNSEEN = set("\u2028\u202e\0\x1b\r")
@@ -106,7 +106,7 @@ WRITERS = [audit, export, offsets, explain, schema]
 
 @pytest.fixture(scope="module")
 def written_pages(tmp_path_factory):
-    """Pages by the command that wrote them."""
+    """Return the HTML page of every command as a dict by command name."""
     return {
         write.__name__: write(tmp_path_factory.mktemp(write.__name__)).read_text(
             "utf-8"
@@ -117,17 +117,17 @@ def written_pages(tmp_path_factory):
 
 @pytest.fixture(params=[write.__name__ for write in WRITERS])
 def page(request, written_pages):
-    """Page written by one command."""
+    """Return the HTML page of one command. The test runs once per command."""
     return written_pages[request.param]
 
 
 def digest(text):
-    """Return the hash of a script or style as browsers compute it."""
+    """Return the Content-Security-Policy hash of a style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
-    """The policy allows its own style and script by hash, and nothing inline."""
+    """The policy of a page only allows its own style and script, by their hashes."""
     reader = PageReader(page)
     [(_, style)], [(_, script)] = reader.find("style"), reader.find("script")
     policies = [
@@ -139,7 +139,7 @@ def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
         f" script-src '{digest(script)}'; img-src data:;"
         " base-uri 'none'; form-action 'none'"
     ]
-    # The policy does not apply to elements before it.
+    # The policy must be first, because it does not apply to elements before it.
     before = page.partition("http-equiv")[0]
     assert not re.search("<(script|style|link|img|base)", before)
     for name, attributes, _ in reader.tags:
@@ -150,7 +150,10 @@ def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
 
 
 def test_every_page_loads_nothing(page):
-    """All links are anchors on the page itself, except for an empty icon."""
+    """A page loads no other file. Links refer to anchors on the page itself.
+
+    The only exception is an empty icon.
+    """
     reader = PageReader(page)
     addresses = {
         attributes[key]
@@ -164,7 +167,7 @@ def test_every_page_loads_nothing(page):
 
 
 def test_every_page_has_the_same_palette(written_pages):
-    """The style starts with the rules of the base page."""
+    """The style of every page starts with the rules of the base page."""
     starts = {
         PageReader(page).find("style")[0][1].partition("[hidden]")[0]
         for page in written_pages.values()
@@ -175,7 +178,10 @@ def test_every_page_has_the_same_palette(written_pages):
 
 @pytest.mark.parametrize("name", ["audit", "export", "offsets", "explain"])
 def test_hostile_names_are_text_on_every_page(written_pages, name):
-    """The names remain readable, but contain no tags or templates."""
+    """Hostile names are readable text on every page.
+
+    They add no tags, and are not evaluated as templates.
+    """
     reader = PageReader(written_pages[name])
     words = "".join(
         "".join(text)
@@ -245,7 +251,7 @@ def test_text_and_attributes_are_escaped_once():
 
 
 def test_a_template_that_forgets_to_escape_escapes():
-    """Templates escape plain text automatically, and only once."""
+    """A template escapes plain text automatically, and does not escape markup again."""
     template = pages._make_environment().from_string("<p>{{ a }}{{ b }}{{ 7 }}</p>")
     inside = Markup("<i>") + make_text(SIGNS) + Markup("</i>")
     reader = PageReader(template.render(a=SIGNS, b=inside))
@@ -254,7 +260,10 @@ def test_a_template_that_forgets_to_escape_escapes():
 
 
 def test_markup_is_written_nowhere_else():
-    """No other module contains tags in strings, or creates Markup."""
+    """No module outside of ``pages`` contains tags in strings, or creates ``Markup``.
+
+    Templates may not disable escaping either.
+    """
     home = Path(pages.__file__).parent
     modules = [
         path for path in home.parent.rglob("*.py") if not path.is_relative_to(home)
@@ -268,7 +277,10 @@ def test_markup_is_written_nowhere_else():
 
 
 def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
-    """The error is raised before any work, and only if a page is requested."""
+    """If jinja2 is missing and a page is requested, an error names the extra.
+
+    The error is raised before any work. Commands without a page do not need jinja2.
+    """
     code = (
         "import sys; sys.modules['jinja2'] = sys.modules['markupsafe'] = None;"
         "from kwire.cli import main; main()"
@@ -295,7 +307,7 @@ def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
 
 
 def test_commands_without_a_page_do_not_import_jinja2():
-    """The import takes 0.1 s."""
+    """Commands without a page do not import jinja2, which would take 0.1 s."""
     code = (
         "import sys; sys.argv[1:] = ['explain', '0000000a00120000000000070000']\n"
         "from kwire.cli import main\n"

@@ -24,14 +24,14 @@ ROW = {
 
 
 def page(*rows, **options):
-    """Return a page with one table."""
+    """Return a parsed page that contains one table with the rows."""
     report = Report("title")
     report.add_table("things", COLUMNS, rows, **options)
     return PageReader(report.html())
 
 
 def test_cells_have_words_for_people_and_raw_values():
-    """Types have different formats. Raw values are those of the Parquet table."""
+    """A cell contains a readable text and the raw value of the Parquet table."""
     reader = page(ROW)
     assert reader.table("things") == [
         ["orders", "1234567", "1500", "1700000000123", "61000", "BREAKS"]
@@ -56,7 +56,7 @@ def test_times_may_be_datetimes():
 
 
 def test_booleans_and_fractions_are_shown_as_people_write_them():
-    """The raw values are still the same as in the table."""
+    """Booleans and fractions have a readable text, and the raw value of the table."""
     reader = page({"text": True}, {"text": False}, {"text": 200 / 3})
     assert [row[0] for row in reader.table("things")] == ["True", "False", str(200 / 3)]
     cell_texts = [
@@ -66,7 +66,7 @@ def test_booleans_and_fractions_are_shown_as_people_write_them():
 
 
 def test_missing_values_are_none_and_empty_text_is_not():
-    """A null is different from an empty name."""
+    """A null value has no raw value, and an empty string has an empty raw value."""
     assert page({}, {"text": ""}).table("things") == [
         [None] * 6,
         ["", *[None] * 5],
@@ -81,7 +81,10 @@ def test_cells_show_any_number(value):
 
 
 def test_names_cannot_leave_their_place():
-    """Covers markup, quotes, control characters and right-to-left text."""
+    """Hostile names in any part of a report are displayed as text.
+
+    The name contains markup, quotes, control characters, and right-to-left marks.
+    """
     report = Report(EVIL, EVIL)
     report.add_verdict("bad", EVIL, EVIL)
     report.add_figures([(EVIL, EVIL, "good")])
@@ -104,7 +107,10 @@ def test_names_cannot_leave_their_place():
 
 
 def test_number_of_omitted_rows_is_shown():
-    """The page remains small, and a note below the table locates the other rows."""
+    """A table shows the first 200 rows.
+
+    A note below the table contains the number of all rows and where they are.
+    """
     rows = [{"count": number} for number in range(10_000)]
     reader = page(*rows)
     assert [row[1] for row in reader.table("things")] == [
@@ -126,7 +132,10 @@ def test_table_without_rows_contains_a_note():
 
 
 def test_links_are_relative_paths_whose_names_stay_text():
-    """A link refers to a file next to the page, and to nothing else."""
+    """``add_links`` accepts relative paths and rejects URLs.
+
+    Names and paths are escaped.
+    """
     report = Report("title")
     report.add_links([("Audit", "audit/report.html"), (EVIL, 'a"b<c')])
     links = PageReader(report.html()).find("a")
@@ -140,7 +149,7 @@ def test_links_are_relative_paths_whose_names_stay_text():
 
 
 def test_unknown_kinds_and_tones_are_mistakes():
-    """An unknown type or tone would have no format."""
+    """An unknown column kind or tone raises ValueError with the valid values."""
     report = Report("title")
     with pytest.raises(
         ValueError, match=r"kind of a column must be one of .*got 'number'"
@@ -151,7 +160,7 @@ def test_unknown_kinds_and_tones_are_mistakes():
 
 
 def test_durations_have_two_units():
-    """A duration has the two largest units."""
+    """A duration is formatted with its two largest units."""
     assert [
         format_duration(value)
         for value in (0, 0.25, 999, 1500, 61_000, 3_600_000, 100_000_000, -5000)
@@ -159,7 +168,10 @@ def test_durations_have_two_units():
 
 
 def test_long_names_lose_their_middle():
-    """Start and end are most useful. Wide characters count twice."""
+    """A name that is too long is shortened in the middle.
+
+    Start and end of a name are the most useful parts. Wide characters count twice.
+    """
     assert shorten("orders", 6) == "orders"
     assert shorten("payments-europe-17", 10) == "payme…e-17"
     short = shorten("\u6f22" * 30, 10)

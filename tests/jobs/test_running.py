@@ -20,7 +20,10 @@ GIB = 1 << 30
 
 
 def test_results_are_in_the_order_of_tasks():
-    """The progress reports the bytes of a task when it ends."""
+    """Results have the order of the tasks.
+
+    ``progress`` is called with the size of a task when the task ends.
+    """
     progress = []
 
     def work(task):
@@ -35,7 +38,7 @@ def test_results_are_in_the_order_of_tasks():
 
 
 def test_no_task_needs_no_spark():
-    """Without tasks, the job ends immediately on any runner."""
+    """Without tasks, an empty list is returned, even if Spark is not reachable."""
     assert run_tasks(len, [], sizes=[], spark="spark://nowhere:1") == []
 
 
@@ -62,7 +65,10 @@ def fake_java(folder, version):
 
 
 def test_missing_or_old_java_is_a_one_line_error(tmp_path, monkeypatch):
-    """The message names the required version."""
+    """If Java is missing or too old, ``java_problem`` returns one line.
+
+    It says which version was found, and that Java must be installed.
+    """
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "none on the PATH): install" in java_problem()
@@ -76,7 +82,10 @@ def test_missing_or_old_java_is_a_one_line_error(tmp_path, monkeypatch):
 
 
 def test_spark_is_chosen_for_large_input_only_where_it_can_run(tmp_path, monkeypatch):
-    """An explicit choice is never changed."""
+    """Spark is chosen for inputs of at least 1 GiB if Java is available.
+
+    If the caller chooses Spark, the choice is used even without Java.
+    """
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", fake_java(tmp_path / "java", "17.0.1"))
     assert choose_spark("spark://host:1", 0) == "spark://host:1"
@@ -88,7 +97,10 @@ def test_spark_is_chosen_for_large_input_only_where_it_can_run(tmp_path, monkeyp
 
 
 def test_missing_java_is_an_error_of_one_line(tmp_path, monkeypatch):
-    """The error is raised before a process is started."""
+    """If Java is missing, a JobError names the required version.
+
+    It is raised before a Java process is started.
+    """
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(
@@ -99,7 +111,10 @@ def test_missing_java_is_an_error_of_one_line(tmp_path, monkeypatch):
 
 
 def test_missing_pyspark_is_an_error_of_one_line(monkeypatch):
-    """The error names the package, while large inputs run without Spark."""
+    """If PySpark is missing, an ImportError contains the installation command.
+
+    If the caller did not choose Spark, large inputs run without it.
+    """
     monkeypatch.setitem(sys.modules, "pyspark", None)
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(ImportError, match="pip install 'pyspark>=4'"):
@@ -109,7 +124,10 @@ def test_missing_pyspark_is_an_error_of_one_line(monkeypatch):
 
 
 def test_jobs_import_without_pyspark_and_pyarrow():
-    """Only the functions that need the packages import them."""
+    """Jobs can be imported without PySpark and pyarrow.
+
+    Only the functions that need these packages import them.
+    """
     code = (
         "import sys\n"
         "sys.modules['pyspark'] = sys.modules['pyarrow'] = None\n"
@@ -129,7 +147,11 @@ def test_jobs_import_without_pyspark_and_pyarrow():
 
 
 def test_names_of_jobs_are_functions():
-    """Modules of jobs must not replace functions with the same name."""
+    """``jobs.audit``, ``jobs.export`` and ``jobs.offsets`` are functions.
+
+    Importing a job's modules must not replace the function by a module of the same
+    name.
+    """
     for name in "audit", "export", "offsets":
         __import__(f"kwire.jobs.{name}_job.job")
         assert callable(getattr(jobs, name))

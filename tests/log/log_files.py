@@ -26,18 +26,21 @@ def module(kwire, name):
 
 
 ACCESS = ["map", "read", "stored"]
-"""Access methods for a segment. "stored" reads it as an object in a store."""
+"""Ways to open a segment: memory map, read calls, or as an object in a store."""
 
 
 def segment_of(log, path, access):
-    """Open a segment with an access method."""
+    """Open a segment with one of the access methods in ``ACCESS``."""
     if access == "stored":
         return log.Segment(path.as_uri())
     return log.Segment(path, access=access)
 
 
 def patched(data, position, form, *values):
-    """Return the bytes with values that are packed at ``position``."""
+    """Return a copy of ``data`` in which ``values`` are packed at ``position``.
+
+    ``form`` is the format for ``struct.pack_into``.
+    """
     changed = bytearray(data)
     struct.pack_into(form, changed, position, *values)
     return bytes(changed)
@@ -59,7 +62,11 @@ def batch(
     control=None,
     timestamp=None,
 ):
-    """Encode a magic 2 batch with ``count`` records or with one control record."""
+    """Encode a magic 2 batch with ``count`` equal records.
+
+    ``control`` is the key of a control record. If it is not None, the batch is a
+    control batch that only contains this record.
+    """
     builder = DefaultRecordBatchBuilder(
         magic=2,
         compression_type=CODECS[codec],
@@ -101,7 +108,10 @@ def messages(base_offset, count=3, *, magic=1, codec="none", value=b"value"):
 
 
 def log_of(sizes, start=0, **options):
-    """Encode consecutive batches. ``sizes`` contains their record counts."""
+    """Encode consecutive batches, and return them as a list of bytes.
+
+    ``sizes`` contains the record count of every batch.
+    """
     batches, offset = [], start
     for count in sizes:
         batches.append(batch(offset, count, **options))
@@ -117,9 +127,9 @@ class Folder:
         path.mkdir(parents=True, exist_ok=True)
 
     def segment(self, base_offset, batches, suffix=".log"):
-        """Write a segment.
+        """Write a segment that contains ``batches``.
 
-        Return its path, and the positions and sizes of the batches.
+        Return its path, and a list of (position, size) for the batches.
         """
         path = self.path / f"{base_offset:020}{suffix}"
         path.write_bytes(b"".join(batches))
@@ -130,7 +140,7 @@ class Folder:
         return path, spans
 
     def beside(self, base_offset, suffix, form, *entries):
-        """Write an index with packed entries."""
+        """Write a file whose entries are packed with the ``struct`` format ``form``."""
         path = self.path / f"{base_offset:020}{suffix}"
         path.write_bytes(b"".join(struct.pack(form, *entry) for entry in entries))
         return path
@@ -142,7 +152,10 @@ def aborted_entry(producer, first, last, stable=0):
 
 
 def producer_snapshot(*entries):
-    """Pack a producer snapshot. An entry has eight fields in the order of Kafka."""
+    """Pack a producer snapshot.
+
+    Every entry is a tuple of eight fields in Kafka's order.
+    """
     body = struct.pack(">i", len(entries))
     body += b"".join(struct.pack(">qhiqiqiq", *entry) for entry in entries)
     return struct.pack(">hI", 1, crc32c.crc32c(body)) + body
@@ -156,7 +169,7 @@ def flip(path, position, mask=1):
 
 
 def overwrite(path, position, content):
-    """Overwrite bytes of a file."""
+    """Replace the bytes of a file at ``position`` by ``content``."""
     data = bytearray(path.read_bytes())
     data[position : position + len(content)] = content
     path.write_bytes(data)

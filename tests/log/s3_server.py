@@ -18,7 +18,12 @@ HTTP_WHEN = "Fri, 02 Jan 2026 03:04:05 GMT"
 
 
 class S3Server:
-    """Object store. ``uri`` returns the URI for a key in a bucket."""
+    """S3-compatible server on the loopback interface.
+
+    * ``objects``: content by (bucket, key).
+    * ``asked``: requests that the server has received.
+    * ``uri``: method that returns the URI of a key in a bucket.
+    """
 
     def __init__(self):
         self.objects = {}

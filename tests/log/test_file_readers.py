@@ -27,7 +27,7 @@ def log(kwire):
 
 
 def read_verdicts():
-    """Yield type, name, content and Kafka's result of all files."""
+    """Yield (type, name, content, Kafka's result) for all files."""
     for line in lzma.decompress(VERDICTS.read_bytes()).decode().splitlines():
         row = json.loads(line)
         data = base64.b64decode(row["bytes"])
@@ -39,7 +39,7 @@ def write_uuid(value: UUID) -> str:
 
 
 def read_index(index):
-    """Return the index entries, or None if there are additional bytes."""
+    """Return the entries of an index. Return None if bytes after them are no entry."""
     return None if index.has_stray_bytes else index.entries
 
 
@@ -67,11 +67,17 @@ READERS = {
         (entry.producer_id, entry.epoch) for entry in log.ProducerSnapshot(path).entries
     ],
 }
-"""Functions that convert a file to rows in the ``FileReaders`` format."""
+"""Functions that read a file of a type and return its rows, by type.
+
+The rows have the format that ``FileReaders`` prints for Kafka's classes.
+"""
 
 
 def read_with_kwire(kwire, kind, path):
-    """Return kwire's result in the format of Kafka's."""
+    """Read a file with kwire. Return "ok" and the rows, or "error".
+
+    ``FileReaders`` prints the results of Kafka's classes in the same format.
+    """
     try:
         rows = READERS[kind](module(kwire, "log"), path)
     except kwire.DecodeError:
@@ -98,7 +104,10 @@ def name_deviation(kind, data):
 
 
 def test_files_beside_segments_are_read_as_kafkas_classes_read_them(kwire, tmp_path):
-    """Covers empty files, complete files, and files truncated at every byte."""
+    """Files have the same result with kwire and with Kafka's classes.
+
+    The files are empty, complete, and truncated at every byte.
+    """
     counts, deviations = Counter(), Counter()
     for kind, name, data, verdict in read_verdicts():
         path = tmp_path / name
@@ -112,12 +121,15 @@ def test_files_beside_segments_are_read_as_kafkas_classes_read_them(kwire, tmp_p
         else:
             deviations[kind, reason] += outcome != expected
     assert {kind for kind, _ in counts} == set(READERS)
-    # A reason without a difference must be removed.
+    # If an allowed difference never occurs, its reason must be removed.
     assert all(deviations.values()), deviations
 
 
 def test_empty_checkpoints_of_a_new_broker_are_valid(log, tmp_path):
-    """A broker creates ``cleaner-offset-checkpoint`` empty on its first start."""
+    """An empty ``cleaner-offset-checkpoint`` is valid.
+
+    A broker creates this file without content when it starts for the first time.
+    """
     folder = tmp_path / "orders-0"
     folder.mkdir()
     (folder / f"{0:020}.log").write_bytes(b"")

@@ -27,7 +27,10 @@ def log(kwire):
 
 
 def make_batches(kind, rng):
-    """Return consecutive batches. Record values may contain batches."""
+    """Return 24 consecutive batches of one kind, or of all kinds if it is "mixed".
+
+    In the kind "nested", the record values contain encoded batches.
+    """
     batches, offset = [], 0
     for number in range(24):
         count = rng.randrange(1, 6)
@@ -48,7 +51,7 @@ def make_batches(kind, rng):
 
 
 def add_damage(data, rng, faults):
-    """Return the file content with ``faults`` random faults."""
+    """Return a copy of ``data`` with ``faults`` random faults."""
     for _ in range(faults):
         position = rng.randrange(len(data))
         size = rng.choice([1, 4, 60, 400])
@@ -91,7 +94,7 @@ def write_index(folder, kind, batches, rng):
 
 
 def read_part(segment, start=0, end=None):
-    """Return the headers and problems in a part, in order."""
+    """Return the batch headers and problems in a part of a segment, in order."""
     with segment.open() as file:
         walk_segment = sys.modules[type(segment).__module__].walk_segment
         return list(walk_segment(segment, file, start=start, end=end))
@@ -106,7 +109,10 @@ def records_of(segment, start=0, end=None):
 
 
 def assert_cuts_lose_nothing(segment, size):
-    """Check all parts of a segment. Return how many there are."""
+    """Check that the parts of a segment contain the same as the whole segment.
+
+    ``size`` is the minimum size of a part. Return the number of parts.
+    """
     cuts = segment.find_splits(size)
     assert cuts[0] == 0 and list(cuts) == sorted(set(cuts))
     assert all(after - before >= size for before, after in pairwise(cuts))
@@ -158,7 +164,10 @@ def assert_damage_changes_nothing(log, root, kind, index, rng, faults, size):
 @example(seed=1035)
 @example(seed=2666)
 def test_splits_of_a_damaged_segment_lose_no_batch(kwire, scratch, seed):
-    """The examples include an intact batch before a split position."""
+    """The parts of a damaged segment together contain the batches of the whole segment.
+
+    One of the fixed seeds has an intact batch directly before a split position.
+    """
     rng = random.Random(seed)
     kind, index = rng.choice(KINDS[:-1]), rng.choice(INDEXES)
     faults, size = rng.randrange(9), rng.choice([1, 60, 300, 1000])
@@ -168,13 +177,17 @@ def test_splits_of_a_damaged_segment_lose_no_batch(kwire, scratch, seed):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_batches_inside_values_do_not_move_splits(log, scratch, seed):
-    """Lost jumps are repeated byte by byte."""
+    """Batches inside of record values are not split positions.
+
+    A search that jumps from header to header may lose its position after damage. It is
+    then repeated byte by byte.
+    """
     rng = random.Random(seed)
     assert_damage_changes_nothing(log, scratch, "nested", "missing", rng, 5, 300)
 
 
 def test_damage_between_indexed_splits_has_no_influence(log, tmp_path):
-    """Damage between the split positions does not move them."""
+    """If an index exists, damage between the split positions does not move them."""
     folder = Folder(tmp_path / "orders-0")
     batches = log_of([4] * 200)
     path, spans = folder.segment(0, batches)

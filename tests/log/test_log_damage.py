@@ -33,9 +33,11 @@ def log(kwire):
 
 
 class Sound:
-    """Partition with three segments, which a test damages.
+    """Partition with three undamaged segments of ten batches each.
 
-    A segment has ten batches.
+    * ``paths``: segment files.
+    * ``spans``: (position, size) of the batches, by segment.
+    * ``offsets``: base offsets of the batches, by segment.
     """
 
     def __init__(self, tmp_path, **options):
@@ -62,7 +64,10 @@ class Sound:
         ]
 
     def fault(self, segment, first, last=None):
-        """Return the problem expected for a segment's batches ``first`` to ``last``."""
+        """Return the expected problem if batches ``first`` to ``last`` are damaged.
+
+        It is (path, position, length, last offset before, first offset after).
+        """
         last = first if last is None else last
         start = self.spans[segment][first][0]
         position, size = self.spans[segment][last]
@@ -94,7 +99,7 @@ def sound(tmp_path):
 
 
 def local_path(path):
-    """Return the path of a file, also from its URI."""
+    """Return the path of a local file. If ``path`` is a file URI, remove its scheme."""
     return path.removeprefix("file://")
 
 
@@ -125,7 +130,10 @@ def test_a_sound_log_has_no_problems(sound, open_log):
 @pytest.mark.parametrize("number", [0, 4, 9])
 @pytest.mark.parametrize("segment", [0, 1])
 def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, number):
-    """Covers all bits except the leader epoch, which has no checksum."""
+    """Flipping any bit of a batch only loses this batch, and reports one problem.
+
+    The leader epoch is not tested, because the checksum does not include it.
+    """
     position, size = sound.spans[segment][number]
     path = sound.paths[segment]
     data = path.read_bytes()
@@ -211,7 +219,7 @@ def test_a_region_written_over_costs_the_batches_in_it(sound, open_log, fill):
     assert find_problems(partition) == [sound.fault(1, 2, 4)]
     assert read_offsets(partition) == sound.all_offsets((1, 2), (1, 3), (1, 4))
     (problem,) = partition.problems()
-    # Magic 2 may start a batch, so its length is reported as invalid.
+    # The byte 2 is the magic of a valid batch, so the reader reports the size instead.
     expected_reason = {b"\0": "zeros", b"\x02": "size"}.get(fill, "header")
     assert problem.reason == expected_reason
 
@@ -230,7 +238,10 @@ def test_inserted_garbage_costs_no_batch(sound, open_log, garbage):
 
 
 def test_a_removed_stretch_is_found(sound, open_log):
-    """The missing bytes start within one batch and end within another one."""
+    """If bytes are missing, all batches that lack bytes are reported as one problem.
+
+    The missing bytes start within one batch and end within a later one.
+    """
     path = sound.paths[1]
     first, last = sound.spans[1][3][0], sound.spans[1][6][0]
     data = path.read_bytes()
@@ -267,7 +278,11 @@ def test_a_removed_segment_is_a_gap(sound, open_log):
 
 
 def test_gaps_in_a_compacted_topic_are_not_problems(sound, open_log):
-    """Known from the option, the cleaner checkpoint, or a batch with gaps."""
+    """In a compacted topic, skipped offsets are not a problem.
+
+    The caller can specify that the topic is compacted. Otherwise, the cleaner
+    checkpoint or a batch with skipped offsets shows it.
+    """
     sound.paths[1].unlink()
     assert find_problems(open_log(sound, compacted=True)) == []
     checkpoint = sound.root / "cleaner-offset-checkpoint"
@@ -294,7 +309,10 @@ def test_a_batch_with_holes_shows_a_compacted_topic(tmp_path, open_log, kwire):
 
 @pytest.mark.parametrize("cut", [1, 5, 11, 12, 16, 17, 40, 60, 61, 80])
 def test_incomplete_end_of_the_newest_segment_is_not_a_problem(sound, open_log, cut):
-    """The incomplete end is only reported if the caller is strict."""
+    """An incomplete batch at the end of the newest segment is not a problem.
+
+    It is normal after a crash. With ``strict_tail``, it is reported.
+    """
     path, (position, _) = sound.paths[2], sound.spans[2][9]
     path.write_bytes(path.read_bytes()[: position + cut])
     partition = open_log(sound)
@@ -309,7 +327,10 @@ def test_incomplete_end_of_the_newest_segment_is_not_a_problem(sound, open_log, 
 
 @pytest.mark.parametrize("cut", [1, 16, 40, 80])
 def test_a_cut_in_an_older_segment_is_a_problem(sound, open_log, cut):
-    """The lost offsets are reported once, without an additional gap."""
+    """An incomplete batch at the end of an older segment is one problem.
+
+    The lost offsets are not reported again as a gap before the next segment.
+    """
     path, (position, _) = sound.paths[1], sound.spans[1][6]
     path.write_bytes(path.read_bytes()[: position + cut])
     partition = open_log(sound)
@@ -331,7 +352,10 @@ def test_a_cut_between_batches_is_a_gap(sound, open_log):
 
 @pytest.mark.parametrize("zeros", [1, 11, 12, 17, 61, 5000, 3 << 20])
 def test_zeros_at_the_end_are_a_torn_tail(sound, open_log, zeros):
-    """With ``preallocate``, Kafka creates files at their full size."""
+    """Zeros at the end of the newest segment are not a problem.
+
+    With ``preallocate``, Kafka creates files at their full size.
+    """
     for segment in (2, 1):
         path = sound.paths[segment]
         size = path.stat().st_size
@@ -364,7 +388,10 @@ def test_a_bad_last_batch_is_a_problem_even_in_the_newest(sound, open_log):
 
 
 def test_overlapping_segments_are_reported_once(sound, open_log, tmp_path):
-    """A log may be assembled from two replicas, and no batch is omitted."""
+    """If two segments contain the same offsets, one problem is reported.
+
+    A log may be assembled from two replicas, so the batches of both segments are read.
+    """
     base = sound.offsets[1][0] - 9
     batches = log_of([9, *COUNTS], base)
     sound.paths[1].unlink()
@@ -391,7 +418,10 @@ def test_old_formats_are_resynchronised_too(tmp_path, open_log):
 
 
 def test_batches_inside_a_damaged_batch_are_not_taken(tmp_path, open_log):
-    """If values contain Kafka batches, these must not become records of the log."""
+    """Batches inside of record values are not read if the outer batch is damaged.
+
+    Otherwise, the values would become records of the log.
+    """
     inner = b"".join(log_of([2, 2], 500))
     folder = Folder(tmp_path / "orders-0")
     contents = [batch(0), batch(3, value=inner), batch(6), batch(9)]
@@ -403,7 +433,10 @@ def test_batches_inside_a_damaged_batch_are_not_taken(tmp_path, open_log):
 
 
 def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_log):
-    """The header of the outer batch is damaged, so that its end is unknown."""
+    """Batches inside of a value are not read, even if the outer header is damaged.
+
+    The end of the outer batch is unknown, and the inner batches have lower offsets.
+    """
     inner = b"".join(log_of([2, 2], 7))
     folder = Folder(tmp_path / "orders-0")
     contents = [batch(500), batch(503, value=inner), batch(506), batch(509)]
@@ -417,7 +450,10 @@ def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("number", range(10))
 def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
-    """If two batches contradict each other, their neighbors show which one is wrong."""
+    """If the last byte of a base offset has a flipped bit, only this batch is lost.
+
+    The batches before and after it show which of two contradicting batches is wrong.
+    """
     position, _ = sound.spans[1][number]
     flip(sound.paths[1], position + 7, 1 << bit)
     partition = log.LogDirectory(sound.root)["orders", 0]
@@ -426,7 +462,10 @@ def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
 
 
 def test_low_offset_in_a_compacted_log_keeps_the_previous_batch(tmp_path, open_log):
-    """Compaction allows gaps, so the previous batch must not be rejected."""
+    """In a compacted log, a batch with a too low offset does not displace another one.
+
+    Compaction skips offsets, so the batch before it may have any higher offset.
+    """
     folder = Folder(tmp_path / "orders-0")
     contents = [batch(0), batch(100, 40), batch(240), batch(301), batch(402)]
     path, spans = folder.segment(0, contents)
@@ -441,7 +480,10 @@ def test_low_offset_in_a_compacted_log_keeps_the_previous_batch(tmp_path, open_l
 def test_wrong_offset_after_a_damaged_batch_affects_no_other_batch(
     sound, open_log, byte
 ):
-    """If there is no intact batch before it, later batches confirm the offset."""
+    """A wrong base offset directly after a damaged batch only loses these two batches.
+
+    No intact batch before it shows the correct offset, but the batches after it do.
+    """
     flip(sound.paths[1], sound.spans[1][4][0] + byte)
     flip(sound.paths[1], sound.spans[1][5][0] + 6)
     partition = open_log(sound)
@@ -467,7 +509,10 @@ def test_a_wrong_offset_between_damaged_batches_costs_no_other(sound, open_log):
 
 @pytest.mark.parametrize("byte", [9, 40])
 def test_wrong_offset_of_the_last_batch_keeps_the_previous_batch(sound, open_log, byte):
-    """The batch before it follows a damaged batch, so its offset must be judged."""
+    """If the last batch has a wrong offset, the batch before it is not lost.
+
+    The batch before it follows a damaged batch, so no other batch confirms its offset.
+    """
     *_, before, last = range(len(COUNTS))
     flip(sound.paths[2], sound.spans[2][before - 1][0] + byte)
     data = bytearray(sound.paths[2].read_bytes())
@@ -479,7 +524,10 @@ def test_wrong_offset_of_the_last_batch_keeps_the_previous_batch(sound, open_log
 
 
 def test_undecodable_batch_does_not_affect_other_batches(tmp_path, open_log, kwire):
-    """The checksum is valid, but only a deep check finds the invalid records."""
+    """A batch with a valid checksum and invalid records only affects itself.
+
+    Only a deep check, which decodes the records, reports it.
+    """
     from tests.log.log_files import checked, patched
 
     folder = Folder(tmp_path / "orders-0")
@@ -503,7 +551,10 @@ def test_undecodable_batch_does_not_affect_other_batches(tmp_path, open_log, kwi
 
 
 def test_any_bytes_are_read_or_reported_as_problems(tmp_path, log, kwire):
-    """Covers random files and random damage, with all methods of reading."""
+    """Any bytes are read as batches, or reported as problems, without other exceptions.
+
+    The files are random or randomly damaged, and are read with all methods.
+    """
     chance = random.Random(11)
     sound = b"".join(log_of([3, 1, 2, 5], codec="gzip")) + messages(11, 4)
     path = Folder(tmp_path / "orders-0").segment(0, [])[0]
@@ -531,7 +582,10 @@ def test_any_bytes_are_read_or_reported_as_problems(tmp_path, log, kwire):
 
 
 def test_repaired_copies_are_sound(sound, log, tmp_path):
-    """Intact batches are copied unchanged, and existing files are never replaced."""
+    """A repaired copy contains the intact batches unchanged, and has no problems.
+
+    Repairing does not replace existing files.
+    """
     for number in (0, 4, 5):
         flip(sound.paths[1], sound.spans[1][number][0] + 40)
     with sound.paths[1].open("ab") as file:
@@ -559,9 +613,9 @@ def test_repaired_copies_are_sound(sound, log, tmp_path):
 
 
 def test_any_split_position_finds_the_next_batch(sound, log):
-    """Readers of a split file find each batch once, in the part in which it starts.
+    """If a file is split at any byte, every batch is in exactly one part.
 
-    The file may be split at any byte.
+    A batch belongs to the part in which it starts.
     """
     segment = log.Segment(sound.paths[1])
     size = segment.size
@@ -577,7 +631,11 @@ def test_any_split_position_finds_the_next_batch(sound, log):
 
 
 def test_adjacent_batches_with_distant_offsets_are_rejected(log, tmp_path):
-    """The offset of a bad batch must not be expected for the next batch."""
+    """A batch with a distant offset is rejected, even after another such batch.
+
+    The offset of a rejected batch must not be used as the expected offset of the next
+    one.
+    """
     from tests.log.log_files import checked, patched
 
     folder = Folder(tmp_path / "orders-0")
@@ -595,7 +653,10 @@ def test_adjacent_batches_with_distant_offsets_are_rejected(log, tmp_path):
 
 
 def test_offset_of_the_next_segment_is_rejected_in_the_last_batch(log, tmp_path):
-    """The next segment's name shows where this segment ends."""
+    """An offset of the next segment is rejected in the last batch of a segment.
+
+    The name of the next segment is the first offset that cannot be in this segment.
+    """
     from tests.log.log_files import patched
 
     folder = Folder(tmp_path / "orders-0")

@@ -72,7 +72,10 @@ def test_directory_of_one_partition_is_read(log, tmp_path):
 
 
 def test_one_file_knows_its_neighbours(log, tmp_path):
-    """The next file shows whether an end is truncated or incomplete."""
+    """If only one file of a partition is opened, its next segment is still known.
+
+    The next segment shows whether an incomplete end of this file is normal.
+    """
     partition(tmp_path / "orders-0", 0, 10, 20)
     for base, newest, above in ((10, False, 20), (20, True, None)):
         path = tmp_path / "orders-0" / f"{base:020}.log"
@@ -83,7 +86,10 @@ def test_one_file_knows_its_neighbours(log, tmp_path):
 
 
 def test_any_directory_and_any_file_with_batches_is_found(log, tmp_path):
-    """Copies may have other names, and unknown properties are reported as unknown."""
+    """Directories and files with any name are read if they contain batches.
+
+    If the name does not contain the partition or the base offset, these values are -1.
+    """
     partition(tmp_path / "backup", 0)
     (partition_log,) = log.LogDirectory(tmp_path)
     assert (partition_log.topic, partition_log.partition) == ("backup", -1)
@@ -114,7 +120,10 @@ def test_unused_directories_are_detected(log, tmp_path):
 
 
 def test_tiered_storage_layout_is_read_as_one_partition(log, tmp_path):
-    """The layout is topic id, partition, and segments with an id."""
+    """Segments in the directory layout of tiered storage are read as one partition.
+
+    A path consists of the topic id, the partition, and a file name with the segment id.
+    """
     root = tmp_path / "bucket" / f"my-topic-{TOPIC_TEXT}" / "3"
     folder = Folder(root)
     ids = ("AAAAAAAAAAAAAAAAAAAAAA", "bbb_bbbb-bbbbbbbbbbbbb", "cccccccccccccccccccccc")
@@ -140,7 +149,8 @@ def test_tiered_storage_with_flat_directories_is_read(log, tmp_path):
     (partition_log,) = log.LogDirectory(tmp_path)
     assert (partition_log.topic, partition_log.partition) == ("my-topic", 3)
     assert partition_log.topic_id == TOPIC_ID
-    # Without such segments, the same name is a regular topic name.
+    # Without segments that have an id in their name, the directory name is a topic
+    # name.
     partition(tmp_path / "other" / f"my-topic-3-{TOPIC_TEXT}", 0)
     (partition_log,) = log.LogDirectory(tmp_path / "other")
     assert (partition_log.topic, partition_log.partition) == (
@@ -209,7 +219,10 @@ def test_missing_directory_is_an_error(log, tmp_path):
 
 
 def test_a_number_that_no_partition_has_is_part_of_a_name(log, tmp_path):
-    """Partitions are INT32, and such a directory must not stop the listing."""
+    """A number above the INT32 range is a part of the topic name, not a partition.
+
+    A directory such as big-9999999999 must not prevent listing other partitions.
+    """
     for name in ("orders-0", "big-9999999999"):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{0:020}.log").write_bytes(b"")
@@ -218,7 +231,7 @@ def test_a_number_that_no_partition_has_is_part_of_a_name(log, tmp_path):
 
 
 def test_unknown_key_is_an_error_with_the_valid_keys(log, tmp_path):
-    """The error contains the valid keys instead of only the unknown one."""
+    """If a partition does not exist, the KeyError contains the existing partitions."""
     for number in range(12):
         Folder(tmp_path / f"orders-{number}").segment(0, log_of([2]))
     Folder(tmp_path / "payments-0").segment(0, log_of([2]))

@@ -92,7 +92,7 @@ def test_producer_snapshot_entries_are_read(log, tmp_path):
 
 
 def test_changed_bit_in_a_producer_snapshot_is_an_error(log, tmp_path, kwire):
-    """If any bit changes, a ``DecodeError`` contains the file."""
+    """If any bit of a producer snapshot changes, DecodeError contains the file name."""
     data = producer_snapshot((7, 1, 5, 1010, 2, 99, 3, -1))
     path = tmp_path / f"{NAME}.snapshot"
     for position in range(len(data)):
@@ -193,7 +193,7 @@ def test_invalid_partition_metadata_is_an_error_with_the_path(
 
 
 def test_any_bytes_give_values_or_decode_errors(log, tmp_path, kwire):
-    """Covers all types of files."""
+    """Any bytes in a file next to a segment return values or raise DecodeError."""
     chance = random.Random(5)
     sound = [
         b"0\n2\n0 0\n3 1007\n",
@@ -248,7 +248,7 @@ def test_files_over_the_size_limit_are_errors(log, tmp_path, kwire):
 
 
 def test_an_indented_bad_line_is_named_by_its_first_letter(log, tmp_path, kwire):
-    """Leading spaces move the byte position of the error."""
+    """The error offset of an invalid byte includes the leading spaces of its line."""
     path = file(tmp_path, "meta.properties", b"a=1\n   b\xff=2\n")
     with pytest.raises(kwire.DecodeError) as caught:
         log.read_meta_properties(path)

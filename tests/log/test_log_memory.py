@@ -18,7 +18,7 @@ MIB = 1 << 20
 SIZE = 400 * MIB
 CEILING = 200 * MIB
 STORE = 50 * MIB
-"""Memory for pyarrow itself, and for store requests in flight."""
+"""Additional bytes for reading from a store: pyarrow itself, and pending requests."""
 
 SCRIPT = """
 import sys
@@ -32,7 +32,10 @@ with open("/proc/self/status") as status:
 
 
 def write(folder, data, count=None):
-    """Write a segment of many batches that only differ in their base offset."""
+    """Write a segment with ``count`` copies of a batch, with ascending base offsets.
+
+    If ``count`` is None, the segment has ``SIZE`` bytes. Return the path.
+    """
     path = folder.path / f"{0:020}.log"
     count = SIZE // len(data) if count is None else count
     with path.open("wb") as file:
@@ -51,7 +54,10 @@ def folder(tmp_path_factory):
 
 
 def measure_peak(path, access, call, engine):
-    """Return the memory in bytes that an iteration needs in a new interpreter."""
+    """Return the peak memory in bytes of a process that iterates over ``call``.
+
+    The process is a new interpreter, which uses one engine. ``call`` is an expression.
+    """
     if access == "stored":
         path, access = path.as_uri(), "read"
     done = subprocess.run(
@@ -75,7 +81,10 @@ def test_plain_batches_are_read_in_bounded_memory(twins, folder, access):
 
 @pytest.mark.parametrize("codec", ["zstd", "gzip"])
 def test_compressed_batches_are_read_in_bounded_memory(twins, folder, codec):
-    """Batches decompress to a multiple, and a chunk must respect its limit."""
+    """Batches with many times their compressed size are read within the memory limit.
+
+    Only the decompressed bytes of a few batches may exist at the same time.
+    """
     words = random.Random(2).randbytes(20_000) + b"the quick brown fox " * 5000
     data = batch(0, value=words, codec=codec)
     path = write(folder, data, SIZE // len(data) // 8)
@@ -84,7 +93,10 @@ def test_compressed_batches_are_read_in_bounded_memory(twins, folder, codec):
 
 
 def test_highly_compressed_batches_are_read_in_bounded_memory(twins, folder):
-    """Batches are small on disk but have 6 MB each, so that many are gigabytes."""
+    """Batches that compress to a few bytes are read within the memory limit.
+
+    300 batches have 6 MB each, so all of them together would need 1.8 GB.
+    """
     data = batch(0, value=bytes(2_000_000), codec="zstd")
     path = write(folder, data, 300)
     assert measure_peak(path, "map", "segment.columns()", "fast") < CEILING

@@ -26,13 +26,13 @@ TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": -1}
 
 @functools.cache
 def manifest(release):
-    """Return the files of the manifest by their path below the data directory."""
+    """Return the manifest entries of a release by path below the data directory."""
     with lzma.open(DATA / release / "manifest.json.xz", "rt") as file:
         return json.load(file)["files"]
 
 
 def files(suffix):
-    """Return all files with this type, and their releases."""
+    """Return (release, path) of all files whose names end with ``suffix``."""
     return [
         (release, name)
         for release in RELEASES
@@ -51,14 +51,17 @@ def log(kwire):
 
 
 def test_recordings_contain_all_file_types():
-    """There is at least one release, and every file type."""
+    """The recordings contain at least one release and every file type.
+
+    Otherwise, the other tests would pass without comparing anything.
+    """
     suffixes = {name.rpartition(".")[2] for r in RELEASES for name in manifest(r)}
     assert suffixes >= {"log", "index", "timeindex", "txnindex", "snapshot"}
     assert "checkpoint" in suffixes
 
 
 def batch_fields(header):
-    """Return the fields that the tool prints of a batch or an old message."""
+    """Return the header fields that the tool prints for a batch or an old message."""
     return {
         "offset": header.base_offset,
         "base_offset": header.base_offset,
@@ -83,7 +86,7 @@ def batch_fields(header):
 
 
 def dumped_fields(entry):
-    """Return the fields in the manifest that the tool of the release supports."""
+    """Return the fields of a manifest entry that describe the batch itself."""
     assert entry["is_valid"]
     fields = {key: entry[key] for key in entry if key not in ("records", "is_valid")}
     return fields | {"timestamp_type": TIMESTAMP_TYPES[entry["timestamp_type"]]}
@@ -99,7 +102,8 @@ def check_record(record, entry):
         if size in entry:
             assert (-1 if content is None else len(content)) == entry[size]
         text = entry.get(name)
-        # For internal topics, the tool prints the decoded records.
+        # For internal topics, the tool prints decoded records, which have another
+        # length.
         if isinstance(text, str) and content is not None and len(text) == len(content):
             assert content.decode(errors="replace") == text or "\ufffd" in text
     keys = ",".join(key for key, _ in record.headers)
@@ -131,9 +135,9 @@ def test_batches_and_records_equal_kafkas_dump(log, release, name, access):
 
 
 def check_control(control, dumped):
-    """Compare the printed type, and the epoch of a marker.
+    """Compare a decoded control record with the printed type and marker epoch.
 
-    If the tool of a release cannot decode a type, it prints Kafka's name and number.
+    If the tool of a release cannot decode a type, it prints the type's name and number.
     """
     words = {
         "ABORT": "endTxnMarker: ABORT",
@@ -173,7 +177,7 @@ def test_columns_have_every_record(log, release, name):
 def test_offset_indexes_equal_kafkas_dump(log, release, name):
     dumped_entries = manifest(release)[name]["entries"]
     index = log.OffsetIndex(path_of(release, name))
-    # The tool prints one zero entry for an index without entries.
+    # For an empty index, the tool prints one entry with the base offset and position 0.
     expected = [(e["offset"], e["position"]) for e in dumped_entries]
     assert list(index.entries) == [e for e in expected if e != (index.base_offset, 0)]
     assert not index.has_stray_bytes
@@ -231,7 +235,10 @@ def test_producer_snapshots_equal_kafkas_dump(log, release, name):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_directories_of_real_brokers_have_no_problems(log, release):
-    """Compaction gaps, truncated logs and open transactions are not problems."""
+    """``verify`` finds no problems in data directories of real brokers.
+
+    They contain compacted logs, truncated logs and open transactions.
+    """
     logs = log.LogDirectory(DATA / release)
     assert logs.unreadable == ()
     problems = [p for partition in logs for p in log.verify(partition, deep=True)]
@@ -245,7 +252,7 @@ def test_directories_of_real_brokers_have_no_problems(log, release):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_metadata_files_agree_with_the_segments(log, release):
-    """Topic ids, epochs and checkpoints exist, and agree with the segments."""
+    """``partition.metadata``, epochs and checkpoints exist and match the segments."""
     for partition in log.LogDirectory(DATA / release / "data"):
         has_id = (partition.path / "partition.metadata").exists()
         assert (partition.topic_id is not None) == has_id
@@ -258,7 +265,10 @@ def test_metadata_files_agree_with_the_segments(log, release):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_offset_and_time_is_found(log, release):
-    """The result is equal with and without the broker's indexes."""
+    """Seeking has the same result with and without the broker's indexes.
+
+    All offsets and timestamps are tested.
+    """
     for partition in log.LogDirectory(DATA / release / "data"):
         headers = [
             (segment, header)
@@ -282,7 +292,10 @@ def test_every_offset_and_time_is_found(log, release):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_aborted_transactions_are_those_of_the_indexes(log, release):
-    """Transaction markers are enough in partitions that were never compacted."""
+    """Aborted transactions from markers equal those in the transaction indexes.
+
+    This only applies to partitions that were never compacted.
+    """
     compared = 0
     for partition in log.LogDirectory(DATA / release / "data"):
         if partition.is_compacted:
@@ -302,7 +315,10 @@ def test_aborted_transactions_are_those_of_the_indexes(log, release):
 
 
 def list_consumed():
-    """Return the records that a consumer received, by partition and isolation level."""
+    """Yield (release, partition, isolation level, rows) for all consumer recordings.
+
+    The rows are the records that the consumer received.
+    """
     for release in RELEASES:
         path = DATA / release / "consumed.json.xz"
         with lzma.open(path, "rt") as file:
@@ -312,7 +328,11 @@ def list_consumed():
 
 
 def row_fields(record, timestamp_type):
-    """Return a record as librdkafka does: timestamp types 0 (none), 1 and 2."""
+    """Return a record in the form in which librdkafka returned it to the consumer.
+
+    librdkafka numbers timestamp types from 0 (none) to 2 (LogAppendTime), one more than
+    Kafka.
+    """
     key, value = (
         None if content is None else base64.b64encode(content).decode()
         for content in (record.key, record.value)
@@ -327,7 +347,10 @@ def row_fields(record, timestamp_type):
 
 @sweep(("release", "name", "level", "rows"), list(list_consumed()))
 def test_readers_return_the_records_of_a_consumer(log, release, name, level, rows):
-    """Covers both isolation levels: aborted, unfinished and control records."""
+    """``batches`` returns the records that a consumer received.
+
+    The isolation levels differ in the records of aborted and unfinished transactions.
+    """
     topic, _, number = name.rpartition("-")
     logs = log.LogDirectory(DATA / release)
     # The broker stores the newest segments, and tiered storage the oldest ones.
@@ -349,10 +372,11 @@ def test_readers_return_the_records_of_a_consumer(log, release, name, level, row
         end = partition.end_offset
     assert offsets == [row[0] for row in records]
     if level == "read_committed":
-        # Only offsets are recorded, because the records are the same as for the other
-        # level.
+        # For this isolation level, only offsets were recorded, because the records are
+        # equal to those of the other level.
         assert offsets == rows
     else:
-        # Consumers have different values for a missing timestamp.
+        # If a timestamp is missing, consumers return different values, so ignore the
+        # value.
         consumed = [[*row[:2], row[2] if row[1] else None, *row[3:]] for row in rows]
         assert records == consumed

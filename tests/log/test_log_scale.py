@@ -24,7 +24,10 @@ MIB = 1 << 20
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Two partitions with 20 sparse 256 MiB segments."""
+    """Write two partitions with 20 segments of 256 MiB each, and return the directory.
+
+    The files are sparse, so that they need little disk space.
+    """
     folder = tmp_path_factory.mktemp("large")
     write_logs(folder, 2 * SEGMENTS)
     return folder
@@ -36,7 +39,10 @@ def plan(path, **options):
 
 
 def test_a_plan_keeps_no_index_in_memory(large):
-    """An index of 16,000 entries has 130 KB, but 2 MB as tuples."""
+    """Planning the splits needs less than 1 MiB of memory, whatever the index sizes.
+
+    One index has 16,000 entries in 130 KB. As tuples, they would need 2 MB.
+    """
     plan(large)
     tracemalloc.start()
     try:
@@ -48,7 +54,10 @@ def test_a_plan_keeps_no_index_in_memory(large):
 
 
 def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
-    """The requests are for index and batches, because the listing contains sizes."""
+    """Planning the splits in a store makes two range requests per segment.
+
+    One request reads the index and one reads batches. The listing contains all sizes.
+    """
     splits = plan(LateStore.serve(large, 0), failOnDataLoss="false")
     assert LateStore.requests == {"list": 1, "size": 1, "range": 4 * SEGMENTS}
     cut = [(split.path.rpartition("/")[2], split.start) for split in splits]
@@ -58,20 +67,25 @@ def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
 
 
 def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
-    """The requests are for the index, its last batch, and the remaining headers."""
+    """A search for lost records makes three range requests per segment.
+
+    The requests are for the index, for the last indexed batch, and for the headers
+    after it.
+    """
     plan(LateStore.serve(large, 0), failOnDataLoss="false")
     before = LateStore.requests["range"]
     plan(LateStore.serve(large, 0))
-    # In the newest segment, the search for the data's end leaves the index in the
-    # cache, which saves one request when the segment is split.
+    # In the newest segment, finding the end of the data has already read the index,
+    # which remains in the cache. This saves one request when the segment is split.
     assert LateStore.requests["range"] - before == 3 * 2 * (SEGMENTS - 1) + 2 * 2
 
 
 @pytest.mark.parametrize("job", ["search", "plan", "ls"])
 def test_requests_for_several_segments_run_in_parallel(large, monkeypatch, job):
-    """The store responds to range requests only when eight are pending.
+    """Requests for different segments are made in parallel.
 
-    A search for lost records first looks up where both partitions end.
+    The store does not respond to range requests until eight are pending. A search for
+    lost records first makes six requests to find the ends of both partitions.
     """
     uri = LateStore.serve(large, 0)
     gate, lock = threading.Barrier(8, timeout=60), threading.Lock()
@@ -94,7 +108,10 @@ def test_requests_for_several_segments_run_in_parallel(large, monkeypatch, job):
 
 
 def test_a_store_is_listed_as_a_disk_is(large):
-    """The order does not depend on which response arrives first."""
+    """The listing of a store equals the listing of a disk.
+
+    The order of the segments does not depend on the order of the responses.
+    """
     uri = LateStore.serve(large, 0)
     remote = CliRunner().invoke(program, ["ls", "--segments", uri])
     local = CliRunner().invoke(program, ["ls", "--segments", str(large)])
@@ -103,7 +120,10 @@ def test_a_store_is_listed_as_a_disk_is(large):
 
 
 def test_unreadable_file_only_affects_its_partition(large):
-    """The other partition is listed, and a final error reports the missing one."""
+    """If a file cannot be read, the other partitions are still listed.
+
+    The exit code is 2, and an error at the end names the missing partition.
+    """
     uri = LateStore.serve(large, 0)
     cat_file = LateStore.cat_file
 
@@ -120,7 +140,10 @@ def test_unreadable_file_only_affects_its_partition(large):
 
 
 def test_an_error_drops_the_calls_that_have_not_begun():
-    """If one segment among thousands fails, no other segment is requested."""
+    """If one call fails, calls that have not started yet are canceled.
+
+    Otherwise, an error in one of thousands of segments would still request all others.
+    """
     from kwire.log.storage import THREADS, map_requests
 
     called = []
@@ -143,7 +166,10 @@ def test_an_error_drops_the_calls_that_have_not_begun():
     "tail", [bytes(400), b"\xff" * 40, bytes(8) + b"\x01" * 80, b"\0\0\0\7\0\0\0\1" * 9]
 )
 def test_bytes_after_the_index_entries_are_ignored(tmp_path, tail):
-    """Zeros or crash remains do not change offsets and split positions."""
+    """Bytes after the entries of an index are ignored.
+
+    They may be zeros of an unused part, or remains of a crash.
+    """
     batches = log_of([4] * 60)
     positions = []
     for name, end in (("plain", b""), ("torn", tail)):
@@ -163,7 +189,10 @@ def test_bytes_after_the_index_entries_are_ignored(tmp_path, tail):
 
 
 def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
-    """A search always returns a batch at or below the offset."""
+    """If index entries are not ascending, a search still returns a correct batch.
+
+    It starts at or before the requested offset.
+    """
     folder = Folder(tmp_path / "orders-0")
     path, spans = folder.segment(0, log_of([4] * 60))
     entries = [(4 * n + 3, spans[n][0]) for n in range(1, 60)]
@@ -187,7 +216,10 @@ def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
 
 
 def test_few_bytes_are_read_after_the_requested_header(tmp_path):
-    """Reading one header of a live segment used to copy 4 MiB."""
+    """After a request for one byte, a read fetches less than 1 MiB.
+
+    Later reads grow to the full window of 4 MiB.
+    """
     path = tmp_path / "file"
     path.write_bytes(bytes(8 * MIB))
     with FileBytes(path, "read") as file:

@@ -63,7 +63,11 @@ def test_batches_contain_the_written_records(log, tmp_path, codec, access):
     ],
 )
 def test_messages_of_old_formats_are_read(log, tmp_path, magic, codec):
-    """Uncompressed messages are returned as runs, and compressed ones as batches."""
+    """Magic 0 and 1 messages are returned in batches.
+
+    Consecutive uncompressed messages form one batch. Every compressed message is a
+    batch.
+    """
     sets = [messages(10 * n, 10, magic=magic, codec=codec) for n in range(4)]
     path, spans = write_segment(tmp_path, sets)
     batches = list(log.Segment(path).batches())
@@ -96,7 +100,7 @@ def test_one_segment_may_hold_all_formats(log, tmp_path):
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
-    """Iterations start with a 4 MiB window. Batches cross it or exceed it."""
+    """Batches are read if they cross the 4 MiB read window, or are larger."""
     large = os.urandom(3 << 20)
     contents = [
         batch(0, 1, value=large),
@@ -144,7 +148,10 @@ def test_offsets_limit_the_returned_batches(log, tmp_path):
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_offsets_bound_old_formats_too(log, tmp_path, codec):
-    """A compressed message has its last offset, so its content must be checked."""
+    """``start_offset`` and ``end_offset`` also apply to the messages in a wrapper.
+
+    A compressed wrapper has the last offset of its messages, so they must be examined.
+    """
     path, _ = write_segment(
         tmp_path, [messages(10 * n, 10, codec=codec) for n in range(5)]
     )
@@ -153,7 +160,7 @@ def test_offsets_bound_old_formats_too(log, tmp_path, codec):
 
 
 class TestSeek:
-    """Seek by offset and time: with, without, and with a wrong index."""
+    """Seek by offset and timestamp, with, without, and with wrong indexes."""
 
     @pytest.fixture
     def folder(self, tmp_path):
@@ -189,7 +196,7 @@ class TestSeek:
         self.check(log)
 
     def test_seek_reads_only_from_the_indexed_position(self, log, folder, monkeypatch):
-        """Batches before the position in the index are not read."""
+        """A seek reads no batches before the position that the indexes contain."""
         folder.beside(1000, ".index", ">ii", *self.entries(50, 100))
         folder.beside(1000, ".timeindex", ">qi", *self.times(50, 100))
         begins = []
@@ -208,7 +215,10 @@ class TestSeek:
         assert set(begins) == {self.spans[100][0]}
 
     def test_zeros_after_the_entries_are_not_entries(self, log, folder):
-        """The indexes of the newest segment are created at their full size."""
+        """Zeros after the entries of an index are not entries.
+
+        A broker creates the indexes of the newest segment at their full size.
+        """
         zeros = [(0, 0)] * 1000
         folder.beside(1000, ".index", ">ii", *self.entries(50, 100), *zeros)
         folder.beside(1000, ".timeindex", ">qi", *self.times(50, 100), *zeros)
@@ -234,7 +244,10 @@ class TestSeek:
         self.check(log)
 
     def test_index_of_another_segment_does_not_change_the_result(self, log, folder):
-        """The entries are batch positions, but at higher offsets."""
+        """If an index has wrong offsets, a seek still returns the correct batch.
+
+        The entries refer to batches with higher offsets than they state.
+        """
         shifted = [(n * 5 + 4, self.spans[n + 7][0]) for n in range(0, 190, 10)]
         folder.beside(1000, ".index", ">ii", *shifted)
         self.check(log)
@@ -248,7 +261,7 @@ class TestSeek:
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
-    """The iteration returns the content at its start, without later additions."""
+    """Batches that are appended during an iteration are not returned."""
     path, _ = write_segment(tmp_path, log_of([3] * 4))
     headers = segment_of(log, path, access).headers()
     assert next(headers).base_offset == 0
@@ -261,7 +274,7 @@ def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_a_file_may_shrink_while_it_is_read(log, tmp_path, access):
-    """After a truncation by the broker, only the remaining batches are returned."""
+    """If the file is truncated during an iteration, the remaining batches are read."""
     if sys.platform == "win32" and access == "map":
         pytest.skip("Windows cuts no file that is mapped")
     contents = log_of([1] * 30, value=os.urandom(1 << 20))
@@ -281,7 +294,11 @@ def test_good_regions_are_maximal(log, tmp_path):
 
 
 def test_a_checkpoint_of_kraft_is_a_segment(log, tmp_path):
-    """The name contains the snapshot offset, while its batches start at 0."""
+    """A KRaft snapshot is read as a segment.
+
+    Its file name contains the offset of the snapshot, but its batches start at offset
+    0.
+    """
     folder = Folder(tmp_path / "__cluster_metadata-0")
     folder.segment(500, log_of([2, 3]), "-0000000007.checkpoint")
     (partition,) = log.LogDirectory(tmp_path)
@@ -293,7 +310,7 @@ def test_a_checkpoint_of_kraft_is_a_segment(log, tmp_path):
 
 
 def test_abandoned_iteration_closes_its_file(log, tmp_path, recwarn):
-    """If an iteration is abandoned, it closes its file."""
+    """An iteration that is not consumed completely closes its file."""
     path, _ = write_segment(tmp_path, log_of([3] * 4))
     before = len(os.listdir("/proc/self/fd"))
     for access in ACCESS:
@@ -307,7 +324,10 @@ def test_abandoned_iteration_closes_its_file(log, tmp_path, recwarn):
 def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
     kwire, log, tmp_path, monkeypatch
 ):
-    """For compressed batches, searching for runs needed one call per batch."""
+    """Reading columns of 200 compressed batches needs few read calls.
+
+    Searching for runs of uncompressed batches once needed one call per batch.
+    """
     records = module(kwire, "records")
     batches = [
         records.encode_batch(
@@ -333,7 +353,10 @@ def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
 
 
 def test_verified_offsets_are_not_checked_again(kwire, log, tmp_path):
-    """If the caller has checked the file, parts are read without a check."""
+    """With ``are_offsets_right``, the offsets of a segment are not checked.
+
+    The caller has already checked the file. Without it, a wrong offset is a problem.
+    """
     records = module(kwire, "records")
     batches = [
         records.encode_batch([(b"k", b"v", 1, [])], base_offset=base)

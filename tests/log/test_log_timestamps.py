@@ -39,7 +39,10 @@ def partition_of(log, folder):
 
 
 def search_all_records(partition, timestamp):
-    """Search all records in offset order, and return the result."""
+    """Return the offset of the first record that has at least this timestamp, or None.
+
+    The function reads the records in offset order, without an index.
+    """
     for decoded in partition.batches(on_corrupt="skip"):
         for record in decoded.records:
             if record.timestamp >= timestamp:
@@ -66,7 +69,10 @@ def assert_lookups_are_correct(partition):
 
 
 def make_shuffled(seed, base_offset=0, batches=12):
-    """Return batches with random times. Their three records have ascending times."""
+    """Return batches of three records, with random timestamps in the batch headers.
+
+    The timestamps within a batch ascend.
+    """
     rng = random.Random(seed)
     return [
         batch(base_offset + 3 * n, 3, timestamp=BASE_TIME + 20 * n + rng.randrange(99))
@@ -75,7 +81,10 @@ def make_shuffled(seed, base_offset=0, batches=12):
 
 
 def time_index(batches, base_offset=0, every=3):
-    """Return the entries that a broker writes: maximum time so far, and its offset."""
+    """Return the time index entries of a broker: (maximum timestamp so far, offset).
+
+    ``every`` is the number of batches between two entries.
+    """
     entries, latest, fresh = [], -1, False
     for n in range(len(batches)):
         first = int.from_bytes(batches[n][27:35], "big")
@@ -110,7 +119,11 @@ def test_timestamp_lookup_with_an_index_has_the_same_result(log, tmp_path, seed)
 
 
 def test_timestamp_lookup_starts_at_the_time_index_entry(log, tmp_path):
-    """Nothing up to offset 14 is later in the index, so nothing before it is read."""
+    """A timestamp lookup starts at the offset in the time index.
+
+    The wrong index entry says that all timestamps up to offset 14 are lower, so an
+    earlier record with a higher timestamp is not found.
+    """
     folder = Folder(tmp_path / "orders-0")
     times = [0, 900, 20, 30, 40, 50, 60, 70]
     batches = [
@@ -142,11 +155,14 @@ def test_timestamp_lookup_ignores_an_invalid_time_index(log, tmp_path, entries):
 
 @pytest.mark.parametrize(("magic", "codec"), [(0, "none"), (1, "none"), (1, "gzip")])
 def test_timestamp_lookup_works_in_old_formats(log, tmp_path, magic, codec):
-    """Magic 0 records have no time, and are found by the lowest times only."""
+    """Timestamps are found in magic 0 and 1 messages.
+
+    Magic 0 messages have no timestamp. They only match timestamps of -1 or lower.
+    """
     folder = Folder(tmp_path / "orders-0")
     sets = [messages(5 * n, 5, magic=magic, codec=codec) for n in range(4)]
     if codec != "none":
-        # A broker sets the compressed message's time to the maximum record time.
+        # A broker sets the timestamp of a wrapper to the maximum of its messages.
         for n, changed in enumerate(sets):
             changed = patched(changed, 18, ">q", BASE_TIME + 5 * n + 4)
             sets[n] = patched(changed, 12, ">I", zlib.crc32(changed[16:]))
@@ -155,7 +171,7 @@ def test_timestamp_lookup_works_in_old_formats(log, tmp_path, magic, codec):
 
 
 def test_log_append_time_of_the_batch_is_looked_up(log, tmp_path):
-    """LogAppendTime: all records of a batch have its max timestamp."""
+    """With LogAppendTime, all records have the maximum timestamp of their batch."""
     folder = Folder(tmp_path / "orders-0")
     batches = []
     for n in range(5):
@@ -171,7 +187,10 @@ def test_log_append_time_of_the_batch_is_looked_up(log, tmp_path):
 
 
 def test_timestamp_lookup_includes_control_records(log, tmp_path):
-    """As in Kafka, a transaction marker has an offset and a time."""
+    """A lookup may return a transaction marker, which has an offset and a timestamp.
+
+    Kafka's lookup does the same.
+    """
     folder = Folder(tmp_path / "orders-0")
     folder.segment(
         0,
@@ -187,7 +206,7 @@ def test_timestamp_lookup_includes_control_records(log, tmp_path):
 
 
 def test_timestamp_lookup_skips_damaged_batches(log, tmp_path):
-    """If a batch has a wrong checksum, its records have no influence on the result."""
+    """A timestamp lookup ignores batches with a wrong checksum."""
     folder = Folder(tmp_path / "orders-0")
     path, spans = folder.segment(0, make_shuffled(3))
     for number in (2, 6):
@@ -197,7 +216,10 @@ def test_timestamp_lookup_skips_damaged_batches(log, tmp_path):
 
 
 def test_timestamp_lookup_omits_records_below_the_log_start(log, tmp_path):
-    """After DeleteRecords, records before the log start offset remain in the file."""
+    """Records before the log start offset are not returned.
+
+    After DeleteRecords, such records remain in the segment file.
+    """
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, [batch(3 * n, 3) for n in range(6)])
     folder.segment(18, [batch(18 + 3 * n, 3) for n in range(6)])
@@ -212,7 +234,10 @@ def test_timestamp_lookup_omits_records_below_the_log_start(log, tmp_path):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_timestamp_lookup_is_correct_for_real_brokers(log, release):
-    """Uses time indexes from brokers, and every tenth time in them."""
+    """Timestamp lookups in real brokers' logs match a search through all records.
+
+    Brokers wrote the time indexes. Every tenth timestamp is tested.
+    """
     lookups = 0
     for partition in log.LogDirectory(DATA / release / "data"):
         if "log-start" in partition.checkpoints:

@@ -110,7 +110,10 @@ def test_offset_range_uses_the_transactions_of_the_partition(log, written, start
 
 
 def test_segment_alone_only_knows_its_own_transactions(log, written):
-    """The abort in the second segment belongs to a transaction of the first."""
+    """A single segment does not know transactions that began in earlier segments.
+
+    Pass the transactions of the partition to omit the aborted records.
+    """
     batches = log.Segment(written.first).batches(isolation_level="read_committed")
     assert [r.offset for b in batches for r in b.records] == [2, 3, 4, 7]
     transactions = partition_of(log, written).transactions()

@@ -27,7 +27,7 @@ def log(kwire):
 
 
 class Sound:
-    """Partition with all its files."""
+    """Partition with two segments, their indexes, snapshots and checkpoints."""
 
     def __init__(self, tmp_path):
         self.root = tmp_path
@@ -112,7 +112,10 @@ def test_index_with_entries_after_the_log_end_is_a_problem(log, sound):
 def test_time_index_above_the_limit_is_named_in_the_problem(
     kwire, log, sound, monkeypatch
 ):
-    """Each index is read separately, so that the problem has the path of its file."""
+    """If a time index exceeds the size limit, the problem contains its path.
+
+    Offset index and time index are read separately.
+    """
     indexes = module(kwire, "log.indexes")
     read_small_file = indexes.read_small_file
     limits = kwire.Limits(frame_bytes=sound.index.stat().st_size)
@@ -151,7 +154,10 @@ def test_wrong_or_missing_transaction_index_is_reported(log, sound):
 
 
 def test_wrong_leader_epoch_is_reported(log, sound):
-    """A batch checksum does not include the epoch, but this check does."""
+    """``verify`` reports a wrong leader epoch.
+
+    The batch checksum does not include the leader epoch.
+    """
     flip(sound.first, sound.spans[7][0] + 15, 4)
     position, size = sound.spans[7]
     assert find_problems(log, sound) == [
@@ -198,7 +204,10 @@ def test_kraft_checkpoints_are_verified_too(log, tmp_path):
 
 
 def truncate_last_batch(sound, keep=5):
-    """Truncate the last batch. Return its position and its offset."""
+    """Truncate the last batch to ``keep`` bytes.
+
+    Return (position, offset) of the batch.
+    """
     position, size = sound.more_spans[-1]
     data = sound.second.read_bytes()
     assert len(data) == position + size
@@ -212,7 +221,10 @@ def append_to_file(path, content):
 
 
 def test_index_entries_within_an_incomplete_end_are_valid(log, sound):
-    """A broker truncates the incomplete end and rebuilds the indexes on its start."""
+    """Index entries of an incomplete last batch are not reported.
+
+    When a broker starts, it truncates the incomplete batch and rebuilds the indexes.
+    """
     position, offset = truncate_last_batch(sound)
     index = sound.folder.path / f"{100:020}.index"
     append_to_file(
@@ -233,7 +245,10 @@ def test_index_entries_within_an_incomplete_end_are_valid(log, sound):
 
 
 def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
-    """Index entries that were lost in a crash are rebuilt as well."""
+    """If the last batch is incomplete, missing or partial index entries are valid.
+
+    A broker rebuilds the indexes when it starts.
+    """
     truncate_last_batch(sound)
     index = sound.folder.path / f"{100:020}.index"
     append_to_file(index, bytes(64) + b"\1\2\3\4")
@@ -245,7 +260,7 @@ def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
 
 
 def test_a_torn_tail_excuses_nothing_before_it(log, sound):
-    """Index entries for the newest segment's intact part are still checked."""
+    """If the last batch is incomplete, the entries of all other batches are checked."""
     truncate_last_batch(sound)
     index = sound.folder.path / f"{100:020}.index"
     time_index, earlier = index.with_suffix(".timeindex"), sound.snapshot
@@ -258,7 +273,11 @@ def test_a_torn_tail_excuses_nothing_before_it(log, sound):
 
 
 def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
-    """A broker does not repair older segments, so the data is reported as lost."""
+    """If an older segment is truncated within a batch, the lost data is reported.
+
+    A broker only repairs the newest segment. Entries for the lost batch cause no
+    further problem.
+    """
     position, _ = sound.spans[-1]
     sound.first.write_bytes(sound.first.read_bytes()[: position + 5])
     append_to_file(sound.index, struct.pack(">ii", 99, position))
@@ -268,7 +287,10 @@ def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
 
 
 def test_entries_after_a_complete_end_are_damage(log, sound):
-    """The newest segment ends with a complete batch, so indexed data was lost."""
+    """If the newest segment is complete, index entries after its end are a problem.
+
+    The indexed batches once existed, so data was lost.
+    """
     index = sound.folder.path / f"{100:020}.index"
     append_to_file(index, struct.pack(">ii", 300, 10**6))
     assert [problem[::3] for problem in find_problems(log, sound)] == [
@@ -277,7 +299,10 @@ def test_entries_after_a_complete_end_are_damage(log, sound):
 
 
 def test_batches_appended_during_verify_are_not_damage(log, sound, monkeypatch):
-    """Indexes are read before the log, so they contain no later batches."""
+    """Batches that are appended while ``verify`` runs cause no problem.
+
+    The indexes are read before the log, so they contain no newer batches.
+    """
     index = sound.folder.path / f"{100:020}.index"
     grown = log_of([4], 158, epoch=3)[0]
 

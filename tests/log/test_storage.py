@@ -45,7 +45,7 @@ def s3(s3_server):
 
 
 def copy_to_store(store, root, server):
-    """Copy a directory tree to a store, and return its URI."""
+    """Copy a directory tree to a store, and return the URI of the copy."""
     if store == "file":
         return root.as_uri()
     files = [path for path in root.rglob("*") if path.is_file()]
@@ -62,12 +62,12 @@ def copy_to_store(store, root, server):
 
 @pytest.fixture(params=["file", "s3", "memory"])
 def stored(request, s3):
-    """Function that copies a directory tree to a store and returns its URI."""
+    """Return a function that copies a directory tree to a store and returns its URI."""
     return lambda root: copy_to_store(request.param, root, s3)
 
 
 def tree(root):
-    """Create two brokers with several segments, all other files, and some damage."""
+    """Create the logs of two brokers, with indexes, checkpoints and some damage."""
     for broker in ("one", "two"):
         for partition in range(2):
             folder = Folder(root / broker / f"orders-{partition}")
@@ -90,7 +90,10 @@ def tree(root):
 
 
 def describe_tree(path):
-    """Return everything that can be read from a tree, with relative file paths."""
+    """Yield all properties of the partitions, batches and problems in a tree.
+
+    Paths are relative to the tree, so that a disk and a store have equal results.
+    """
 
     def below(text):
         return text.partition("?")[0].removeprefix(str(path).partition("?")[0])
@@ -137,14 +140,22 @@ def test_a_tree_is_read_as_it_is_from_files(tmp_path, stored):
 
 @pytest.mark.parametrize("release", ["2.8.2", "3.9.2", "4.3.1"])
 def test_real_directories_are_read_as_they_are_from_files(real, stored, release):
-    """Includes KRaft checkpoints, transactions, and in one case tiered storage."""
+    """A real broker's directory in a store has the same content as on a disk.
+
+    The directories contain KRaft snapshots and transactions. One contains tiered
+    storage.
+    """
     root = real / release
     assert list(describe_tree(stored(root))) == list(describe_tree(root))
 
 
 @pytest.mark.parametrize("index", [True, False])
 def test_splits_of_a_stored_segment_lose_no_batch(tmp_path, stored, index):
-    """Without an index, a split position is searched, which values must not affect."""
+    """The parts of a segment in a store contain the same as the whole segment.
+
+    Without an index, split positions are found by a search. Batches inside of record
+    values must not be mistaken for batches of the segment.
+    """
     folder = Folder(tmp_path / "tree" / "orders-0")
     inner = b"".join(log_of([1] * 40, 30, value=bytes(3000)))
     batches = [batch(3 * n, 3, value=inner) for n in range(20)]
@@ -172,10 +183,10 @@ def test_splits_of_a_damaged_stored_segment_lose_no_batch(tmp_path, s3, seed):
 
 
 def write_large_segment(folder, size):
-    """Write a segment with about ``size`` bytes in unique 100 kB batches.
+    """Write a segment with about ``size`` bytes in different batches of 100 kB.
 
-    If the store has fewer bytes than requested, its client may return old memory.
-    Batches of another test could remain there.
+    The batches must differ from those of other tests. If a store returns fewer bytes
+    than requested, its client may return old memory, which could contain such batches.
     """
     data = batch(0, value=random.Random(str(folder.path)).randbytes(33_000))
     assert len(data) == LARGE
@@ -187,7 +198,10 @@ def write_large_segment(folder, size):
 
 
 def test_opening_a_stored_tree_lists_once_and_reads_no_segment(tmp_path, s3):
-    """If there are many directories, unrequested files need no request."""
+    """Opening a tree in a store lists it once and makes no request for segments.
+
+    Files that are not needed are not requested either.
+    """
     for partition in range(30):
         folder = Folder(tmp_path / f"orders-{partition}")
         for base in range(0, 60, 3):
@@ -225,7 +239,7 @@ def test_ranges_grow_to_eight_mib_and_no_byte_is_requested_twice(tmp_path, s3):
 
 
 def test_reader_of_a_part_requests_few_later_bytes(tmp_path, s3):
-    """A reader does not prefetch bytes that belong to the next part."""
+    """Reading a part of a segment requests only few bytes of the next part."""
     path = write_large_segment(Folder(tmp_path / "orders-0"), 40 * MIB)
     (segment,) = log.LogDirectory(copy_to_store("s3", tmp_path, s3)).segments
     cuts = [*segment.find_splits(10 * MIB), path.stat().st_size]
@@ -239,7 +253,10 @@ def test_reader_of_a_part_requests_few_later_bytes(tmp_path, s3):
 
 
 def test_one_range_is_fetched_while_another_is_read(tmp_path, s3):
-    """When the reader pauses in the fourth range, only the fifth is fetched."""
+    """While the reader processes one range of bytes, only the next one is requested.
+
+    The test pauses the reader in the fourth range.
+    """
     write_large_segment(Folder(tmp_path / "orders-0"), 48 * MIB)
     (segment,) = log.LogDirectory(copy_to_store("s3", tmp_path, s3)).segments
     s3.asked.clear()
@@ -265,7 +282,8 @@ def test_an_object_that_vanishes_is_named(tmp_path, stored, s3):
     next(headers)
     if uri.startswith("file"):
         path.unlink()
-        assert len(list(headers)) > 50  # An open object remains readable.
+        # An object that is already open remains readable.
+        assert len(list(headers)) > 50
     else:
         s3.objects.clear()
         importlib.import_module("fsspec").filesystem("memory").store.clear()
@@ -281,7 +299,10 @@ def test_an_object_that_vanishes_is_named(tmp_path, stored, s3):
 
 
 def test_an_object_that_shrinks_ends_earlier(tmp_path, stored, s3):
-    """As for a file, the missing part is an incomplete end."""
+    """If an object becomes shorter while it is read, it ends with an incomplete batch.
+
+    This is the same result as for a file.
+    """
     path = write_large_segment(Folder(tmp_path / "orders-0"), 8 * MIB)
     uri = stored(tmp_path)
     (segment,) = log.LogDirectory(uri).segments
@@ -362,7 +383,10 @@ def test_paths_are_taken_apart_and_put_together():
 
 
 def test_a_drive_of_windows_belongs_to_the_root_of_a_uri():
-    """The file system gets C:/logs instead of /C:/logs."""
+    """For the URI file:///C:/logs, the file system gets the path C:/logs.
+
+    On Windows, a path with a slash before the drive would be invalid.
+    """
     path = storage.locate("file:///C:/logs/a%20b/00.log")
     assert str(path) == "file:///C:/logs/a%20b/00.log"
     assert str(path.parent.parent / "x") == "file:///C:/logs/x"

@@ -14,7 +14,7 @@ from tests.harness.hostile import INPUTS, MODES, share
 from tests.harness.values import neutral
 
 TENTHS = {"strict": 4, "java": 3, "zero-copy": 2, "java-zero-copy": 1}
-"""Tenths of the inputs, by decoding mode."""
+"""Tenths of the inputs that each decoding mode gets."""
 
 PARTS = {
     "prefixes": 15,
@@ -24,11 +24,14 @@ PARTS = {
     "tag sections": 15,
     "large counts": 15,
 }
-"""Percentage of the inputs, by family."""
+"""Percentage of the inputs that each family of hostile inputs gets."""
 
 
 def describe_outcome(package, sample, options):
-    """Decode with one engine. Return the value, or all error attributes."""
+    """Decode an input with one engine.
+
+    Return the value, or a tuple with all attributes of the error.
+    """
     cls = getattr(package.messages, sample.message)
     try:
         message = package.decode(cls, sample.data, sample.version, **options)
@@ -41,7 +44,10 @@ def describe_outcome(package, sample, options):
 
 
 def try_to_encode(package, message, version):
-    """Encode a decoded message. Return the bytes, or all error attributes."""
+    """Encode a decoded message.
+
+    Return the bytes, or a tuple with all attributes of the error.
+    """
     try:
         return package.encode(message, version)
     except package.errors.EncodeError as error:
@@ -94,7 +100,7 @@ def test_twins_agree(twins, figure):
 
 
 def test_strictly_decoded_messages_can_be_encoded(kwire):
-    """A modified message that decodes can be encoded and decoded again."""
+    """If decoding a damaged message succeeds, the result can be encoded and decoded."""
     count = 0
     for sample in hostile.take("changed bytes", share(6)):
         cls = getattr(kwire.messages, sample.message)

@@ -23,7 +23,7 @@ PLACES_PER_KIND = 2
 
 
 class Index:
-    """Object with an ``__index__`` method only."""
+    """Object that only supports conversion to an integer with ``__index__``."""
 
     def __init__(self, value):
         """Store the result of ``__index__``."""
@@ -35,7 +35,7 @@ class Index:
 
 
 class Failing:
-    """Object whose methods raise ZeroDivisionError."""
+    """Object whose number conversions and comparisons raise ZeroDivisionError."""
 
     def fail(self, *args):
         """Raise ZeroDivisionError."""
@@ -134,14 +134,14 @@ ODD = [
 
 
 def foreign_structs(package):
-    """Return structs of an unrelated message, alone and in arrays."""
+    """Return structs of an unrelated message: alone, in arrays, and a whole message."""
     message = package.messages.TransactionLogValue
     foreign_struct = message.PartitionsSchema(topic="t")
     return [foreign_struct, (foreign_struct,), [foreign_struct, None], message()]
 
 
 def steps(layout, path=()):
-    """Yield all fields in a plan recursively, with their paths."""
+    """Yield (path, step) for all fields of a plan and of its nested structs."""
     for step in layout.steps:
         yield path, step
         if step.plan is not None:
@@ -170,7 +170,10 @@ def choose_fields(package):
 
 
 def replace_at_path(message, path, attribute, value):
-    """Replace the attribute at the end of ``path``, and return the changed message."""
+    """Return a copy of the message with another value for one attribute.
+
+    ``path`` leads from the message to the nested struct that has the attribute.
+    """
     if not path:
         return message.replace(**{attribute: value})
     (name, index), *rest = path
@@ -182,13 +185,16 @@ def replace_at_path(message, path, attribute, value):
 
 
 def build_base(package, name, version):
-    """Build a message with a non-default value in every field."""
+    """Build a message in which every field has a value other than its default."""
     layout = binding_of(package, name).plan(version)
     return build(package, name, Middle().message(package.schema.plan, layout))
 
 
 def try_to_encode(package, message, version, path, attribute, value):
-    """Replace a value and encode. Return the bytes, or all error attributes."""
+    """Replace a value and encode the message.
+
+    Return the bytes, or a tuple with all attributes of the error.
+    """
     try:
         changed = replace_at_path(message, path, attribute, value)
     except TypeError:
@@ -204,7 +210,7 @@ def try_to_encode(package, message, version, path, attribute, value):
 
 
 def find_differences(twins, name, version, path, attribute, values):
-    """Yield the values for which the engines differ at one field."""
+    """Yield the values for which the engines return different bytes or errors."""
     messages = [build_base(package, name, version) for package in twins]
     for package, message in zip(twins, messages, strict=True):
         assert isinstance(package.encode(message, version), bytes)
@@ -267,7 +273,11 @@ BAD_TAGS = [
 
 
 def test_engines_agree_on_unknown_tags(twins):
-    """Test wrong pairs, wrong order, known and invalid tags, and classic versions."""
+    """Both engines return the same result for unusual values of unknown tagged fields.
+
+    The values are wrong pairs, unordered tags, tags that the schema defines, invalid
+    tag numbers, and tags in versions that do not support them.
+    """
     chosen = {}
     for name, version in pairs(twins.pure):
         layout = binding_of(twins.pure, name).plan(version)
@@ -299,7 +309,7 @@ def _structs(layout):
     ],
 )
 def test_error_names_the_element(kwire, value, words):
-    """The error path includes the array indexes."""
+    """The path in the error includes the index of the invalid array element."""
     response = kwire.messages.MetadataResponse
     topic = response.MetadataResponseTopic
     partition = topic_partition = response.MetadataResponsePartition

@@ -32,18 +32,18 @@ class Function(NamedTuple):
 
 
 def normalize_spaces(text):
-    """Normalize whitespace."""
+    """Replace every sequence of whitespace by one space."""
     return " ".join(text.split())
 
 
 def files(folder, stem):
-    """Return the files of a module in one directory."""
+    """Return the source files of a module: ``stem`` with all suffixes that exist."""
     paths = [SOURCE / folder / f"{stem}{ending}" for ending in ENDINGS]
     return [path for path in paths if path.exists()]
 
 
 def read_module_docstring(path):
-    """Return the module docstring of a file."""
+    """Return the module docstring of a file, with normalized whitespace."""
     return normalize_spaces(
         re.search(r'"""(.*?)"""', path.read_text(), re.DOTALL).group(1)
     )
@@ -95,7 +95,7 @@ def fast_functions(path):
 
 
 def stems(folder):
-    """Return one engine's module names."""
+    """Return the names of all modules in one engine's directory."""
     return {
         path.stem
         for path in (SOURCE / folder).iterdir()
@@ -104,9 +104,9 @@ def stems(folder):
 
 
 def twin_functions(stem):
-    """Return the functions of both twins.
+    """Return the functions of a module as (Python engine, compiled engine).
 
-    In ``fast``, .pyx functions precede .pxd ones.
+    In ``fast``, the functions in the .pyx file precede those in the .pxd file.
     """
     fast = {}
     for path in files("fast", stem):
@@ -135,7 +135,7 @@ def test_modules_have_a_twin_or_declare_none():
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_module_docstrings_name_the_twin(stem):
-    """Every module docstring refers to the twin and lists the differences."""
+    """Every module docstring names the twin module, and lists the differences to it."""
     for folder, other in [("pure", "fast"), ("fast", "pure")]:
         text = read_module_docstring(files(folder, stem)[0])
         assert re.search(rf"Twin: ``{other}/{stem}\.\w+``", text)
@@ -189,7 +189,7 @@ def test_entries_have_the_same_parameters(stem):
 
 
 def parse_enum(file_name):
-    """Parse the numbered enum names in a Cython file."""
+    """Return the enum constants of a Cython file as a dict from name to value."""
     text = (SOURCE / "fast" / file_name).read_text()
     body = re.search(r"^cdef enum:\n((?:    .*\n)+)", text, re.MULTILINE).group(1)
     lines = re.findall(r"^    (\w+) = (-?\w+)$", body, re.MULTILINE)
@@ -197,7 +197,7 @@ def parse_enum(file_name):
 
 
 def constants(module):
-    """Return the integer constants of a module."""
+    """Return the integer constants of a module as a dict from name to value."""
     return {
         name: value
         for name, value in vars(module).items()
@@ -216,7 +216,10 @@ def test_fault_codes_are_those_of_errors(kwire):
 
 
 def test_opcodes_of_fixed_sizes_are_the_codes_of_the_plan(kwire):
-    """``program.pxd`` has more opcodes, but these equal the codes of ``plan.py``."""
+    """The opcodes for fixed-size types in ``program.pxd`` equal those in ``plan.py``.
+
+    ``program.pxd`` has additional opcodes, which ``plan.py`` does not need.
+    """
     opcodes = parse_enum("program.pxd")
     fixed = {
         f"OP_{kind.upper()}": code
@@ -244,7 +247,10 @@ def test_the_layout_of_batches_is_written_the_same_twice(kwire):
 
 
 def test_the_drawing_of_a_batch_is_its_layout(kwire):
-    """The offsets in the diagram equal the constants, in the same order."""
+    """The diagram in the docstring of ``batch_layout`` shows the real field offsets.
+
+    The offsets are equal to the constants of the module, in the same order.
+    """
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     drawn = [
         int(position)
