@@ -51,7 +51,7 @@ def search_all_records(partition, timestamp):
 
 
 def interesting_times(partition):
-    """Return all record times, neighboring times, and times outside the log."""
+    """Return all record timestamps, their neighbors, and timestamps outside the log."""
     times = {
         record.timestamp + beside
         for decoded in partition.batches(on_corrupt="skip")

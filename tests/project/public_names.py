@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the parameters and attributes that public functions and classes have.
+"""Lists the public names of functions, methods, parameters and attributes.
 
 A name is public if the reference documents it: the pages in ``docs/reference`` list
 modules, functions, classes and members. Parameters and attributes are inspected at run
@@ -25,9 +25,11 @@ _DIRECTIVE = re.compile(
 
 @dataclass(frozen=True)
 class PublicName:
-    """Parameter, attribute, function or method with a public name.
+    """Public name of a function, method, parameter or attribute.
 
-    * ``owner``: path to the function or class.
+    * ``module``: module in which the reference documents the name.
+    * ``owner``: full path of the function or class that has the name.
+    * ``name``: the name itself.
     * ``annotation``: type as text, or "".
     * ``kind``: "function", "parameter" or "attribute".
     """
@@ -43,7 +45,7 @@ class PublicName:
 
 
 def list_public_names() -> list[PublicName]:
-    """Return the names in all functions and classes that the reference documents."""
+    """Return a PublicName for every name that the reference documents."""
     names: list[PublicName] = []
     for page in sorted(REFERENCE.glob("*.md")):
         module = ""
@@ -56,9 +58,9 @@ def list_public_names() -> list[PublicName]:
 
 
 def describe(module: str, name: str) -> list[PublicName]:
-    """Return the name of a function or class, its parameters and its attributes."""
-    # A module such as ``kwire.error_codes`` is an attribute with a different import
-    # path.
+    """Return the names of a function or class, of its parameters and its attributes."""
+    # Some modules, such as ``kwire.error_codes``, are attributes of ``kwire``, although
+    # they are stored elsewhere.
     value: object = importlib.import_module("kwire")
     for part in (*module.split(".")[1:], *name.split(".")):
         if not hasattr(value, part):
@@ -82,7 +84,8 @@ def _describe_class(module: str, path: str, cls: type) -> list[PublicName]:
             attributes[name] = str(annotation)
         for name, value in vars(base).items():
             if isinstance(value, ForeignName):
-                # The name belongs to another client and raises an error with advice.
+                # The name belongs to another client library. It only raises an error
+                # with advice, so it is not public.
                 continue
             attributes.setdefault(name, "")
             function = getattr(value, "__func__", value)

@@ -40,7 +40,10 @@ print(json.dumps([kwire.backend, [row["outcome"] for row in rows]]))
 
 
 class Run:
-    """Run of the pipeline clients, with their results and the recorded frames."""
+    """One run of the pipeline's clients.
+
+    It stores the results of the clients, and the frames that the recorder has written.
+    """
 
     def __init__(self, folder):
         """Run the clients against the mock cluster, through the recorder."""
@@ -70,7 +73,10 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_frame_encodes_to_the_same_bytes_on_each_engine(run, engine):
-    """Test both directions. Only frames with known deviations are excluded."""
+    """Every recorded frame is encoded to the same bytes after decoding.
+
+    Requests and responses are tested. Only frames with known deviations are excluded.
+    """
     done = subprocess.run(
         [sys.executable, "-c", ON_ENGINE, str(run.folder)],
         cwd=PROJECT,
@@ -86,7 +92,7 @@ def test_every_frame_encodes_to_the_same_bytes_on_each_engine(run, engine):
 
 
 def test_odd_frames_are_of_known_kinds(run):
-    """Excluded frames cannot be decoded strictly, and all other frames are included."""
+    """Every excluded frame has a known deviation: it cannot be decoded strictly."""
     odd = {
         frame.title.partition(",")[0]
         for frame, row in zip(run.frames, run.rows, strict=True)
@@ -101,7 +107,10 @@ def test_odd_frames_are_of_known_kinds(run):
 
 
 def test_main_apis_pass_in_both_directions(run):
-    """The recording contains records, group membership, offsets and a transaction."""
+    """The recorded frames contain requests and responses of all main APIs.
+
+    These are the APIs for records, group membership, offsets and transactions.
+    """
     directions = {(frame.api_key, frame.direction) for frame in run.frames}
     for request in (
         messages.ProduceRequest,
@@ -121,7 +130,11 @@ def test_main_apis_pass_in_both_directions(run):
 
 
 def test_record_counts_equal_those_of_the_clients(run):
-    """Delivery reports, Produce and Fetch records, and received messages agree."""
+    """The record counts of the clients equal those in the recorded frames.
+
+    The clients count delivery reports and received messages, the frames are Produce and
+    Fetch.
+    """
     assert run.done.delivered == run.done.received == MESSAGES
     assert sum(row["produced"] for row in run.rows) == MESSAGES
     fetched = {}
@@ -132,12 +145,18 @@ def test_record_counts_equal_those_of_the_clients(run):
 
 
 def test_clients_only_see_addresses_of_relays(run):
-    """The only brokers that librdkafka knows are listeners of the recorder."""
+    """All brokers that librdkafka knows are listeners of the recorder.
+
+    If a client knew the address of a real broker, its frames would not be recorded.
+    """
     assert run.done.seen_brokers == run.listeners
 
 
 def test_the_old_client_asks_for_no_versions(run):
-    """The client uses versions that Kafka 4 no longer supports."""
+    """The old client sends no ApiVersions request.
+
+    It uses versions that Kafka 4 no longer supports.
+    """
     mine = [frame for frame in run.frames if frame.client_id == old_client.CLIENT_ID]
     requests = [frame for frame in mine if frame.direction == "request"]
     assert len(requests) == run.asked == len(mine) - len(requests)
@@ -160,7 +179,7 @@ def test_frame_that_encodes_differently_is_reported(run):
 
 
 def test_injuries_are_of_whole_batches_that_the_tool_saw(tmp_path):
-    """Lost records are damaged in both copies, and everything else is unchanged."""
+    """The tool damages lost batches in both copies, and changes nothing else."""
     brokers.copy(tmp_path)
     lost = brokers.injure(tmp_path)
     assert lost < brokers.records()
@@ -179,13 +198,16 @@ def test_injuries_are_of_whole_batches_that_the_tool_saw(tmp_path):
 
 
 def make_checks(verbose, log=None):
-    """Return checks that print to a screen without a progress bar."""
+    """Return checks that print to a terminal without a progress bar."""
     screen = Screen(1.0, has_bar=not verbose)
     return Checks(screen, io.StringIO() if log is None else log, verbose=verbose)
 
 
 def test_failed_checks_are_counted_and_printed(capsys):
-    """Lines have at most 80 columns, and the exit code depends on the count."""
+    """Failed checks are counted and printed.
+
+    Lines have at most 80 columns. The exit code is not 0 if a check failed.
+    """
     checks = make_checks(verbose=True)
     checks.must(True, "a fact " * 30, "no")
     checks.must(False, "yes", f"offsets: {difference({1, 2}, {2, 3, 4})}")
@@ -198,7 +220,7 @@ def test_failed_checks_are_counted_and_printed(capsys):
 
 
 def run_two_steps(checks, holds):
-    """Run a successful step, and a step with a check that may fail."""
+    """Run two steps: one that succeeds, and one with a check that holds or fails."""
     checks.step("First: in full", "First", 1)
     checks.must(True, "first fact", "no")
     checks.result("First is done")
@@ -210,7 +232,7 @@ def run_two_steps(checks, holds):
 
 
 def test_brief_output_has_one_line_for_each_step_and_the_log_has_all(capsys):
-    """The log contains the lines of the verbose output."""
+    """Brief output has one line per step. The log file has the verbose output."""
     log = io.StringIO()
     run_two_steps(make_checks(verbose=False, log=log), holds=True)
     assert capsys.readouterr().out.splitlines() == [
@@ -254,7 +276,11 @@ def test_brief_output_shows_the_step_that_an_exception_ends(capsys, is_reported)
 
 
 def test_a_terminal_gets_a_bar_and_a_file_gets_no_control_characters(capsys):
-    """The bar is drawn below the last line, and removed at the end."""
+    """On a terminal, a progress bar is drawn below the last line.
+
+    The bar is removed at the end. If the output is a file, it contains no bar and no
+    control characters.
+    """
     program = (
         "from examples.pipeline.screen import Screen\n"
         "with Screen(2.0) as screen:\n"
@@ -315,7 +341,7 @@ def test_the_page_shows_traffic_negotiation_records_and_the_race(
         if "data-start" in facts
         for value, start in [(facts["data-end"], facts["data-start"])]
     )
-    # The two versions of the client from 2013 have the same color.
+    # Both versions of the client from 2013 have the same color, so they count as one.
     assert sizes == len(lost) + 2
     rates = {
         facts["data-label"]: int(facts["data-value"])

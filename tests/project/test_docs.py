@@ -45,9 +45,13 @@ print("examples:", attempted, "failed:", failed)
 
 
 def run_examples(page, backend, monkeypatch, folder):
-    """Run the examples of a page in a new interpreter, and return the output."""
+    """Run the examples of a page in a new interpreter.
+
+    Return the completed process. Its output contains the examples that failed.
+    """
     monkeypatch.setenv("KWIRE_BACKEND", backend)
-    # Examples do not delete their temporary files.
+    # Write temporary files below the test's directory, because examples do not delete
+    # them.
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setenv("PYTHONWARNINGS", "error")
     done = subprocess.run(
@@ -63,7 +67,10 @@ def run_examples(page, backend, monkeypatch, folder):
 
 
 def test_every_draft_has_a_page():
-    """The five drafts need a page, because an empty directory must not pass."""
+    """The directory ``drafts`` contains the five drafts.
+
+    If it were empty, the tests for its pages would pass without testing anything.
+    """
     numbers = {page.name[:3] for page in (DOCS / "drafts").glob("0*.md")}
     assert numbers == {f"00{number}" for number in range(5)}
 
@@ -86,11 +93,11 @@ def test_the_text_of_a_page_fits_a_terminal(page):
 
 
 COMMAND = re.compile(r"^(?:    |\$ )?kwire +((?:.*\\\n)*.*)$", re.MULTILINE)
-"""Command in a code block, with its continuation lines."""
+"""Matches a ``kwire`` command in a code block, with its continuation lines."""
 
 
 def shown_commands(text):
-    """Yield the commands in a page's code blocks as lists of words."""
+    """Yield every command in the code blocks of a page as a list of words."""
     names = program.list_commands(None)
     for command in COMMAND.findall(text):
         line = re.split(r" {2,}", re.sub(r"\s*\\\n\s*", " ", command))[0]
@@ -100,7 +107,7 @@ def shown_commands(text):
 
 @sweep("page", [*PAGES, *DOCS.parent.glob("*.md")], ids=str)
 def test_a_command_that_a_page_shows_has_its_options(page):
-    """All options exist and have a valid number of values."""
+    """Every command on a page has valid options with a valid number of values."""
     for name, *words in shown_commands(page.read_text("utf-8")):
         command = program.get_command(click.Context(program), name)
         parser = command.make_parser(click.Context(command))
@@ -108,7 +115,10 @@ def test_a_command_that_a_page_shows_has_its_options(page):
 
 
 def test_commands_are_found_and_wrong_ones_fail():
-    """Test a continued line, a comment after a command, and text in between."""
+    """``shown_commands`` finds the commands, and a wrong option is an error.
+
+    The text contains a continued line, a comment after a command, and other text.
+    """
     text = "    kwire ls x --deep   what it is\n$ kwire dump \\\n  --tail 3\nkwire is\n"
     commands = list(shown_commands(text))
     assert commands == [["ls", "x", "--deep"], ["dump", "--tail", "3"]]
@@ -129,7 +139,10 @@ def test_commands_are_found_and_wrong_ones_fail():
 def test_an_example_that_is_wrong_is_found(
     kwire, tmp_path, monkeypatch, text, failures
 ):
-    """The page tests must not pass because the runner is broken."""
+    """If an example prints another output than the page shows, it is reported.
+
+    Without this test, the tests of the pages could pass because of a broken runner.
+    """
     page = tmp_path / "page.md"
     page.write_text(text)
     printed = run_examples(page, kwire.backend, monkeypatch, tmp_path)

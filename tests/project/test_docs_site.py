@@ -30,7 +30,10 @@ NOT_FOR_USERS = {
     "messages.internal_topics": {"read_frame"},
     "records": {"measure_run"},
 }
-"""Functions that are shared between modules of kwire and not meant for users."""
+"""Functions without an underscore that modules of kwire share, by module.
+
+They are not part of the public interface, so the reference does not list them.
+"""
 LISTED = re.compile(
     r"^\.\. (module|currentmodule|autofunction|autoclass):: (.+?)(?:\(\))?$",
     re.M,
@@ -38,7 +41,7 @@ LISTED = re.compile(
 
 
 def listed():
-    """Return (module, name) for all names in the reference, in order."""
+    """Return (module, name) for all names in the reference, in page order."""
     names = []
     for page in sorted(REFERENCE.glob("*.md")):
         module = ""
@@ -66,7 +69,11 @@ def module_of(package, name):
 
 
 def public_names(module):
-    """Return the names in ``__all__``, or the public names that a module defines."""
+    """Return the public names of a module.
+
+    They are the names in ``__all__``, or else the functions and classes that the module
+    defines.
+    """
     if hasattr(module, "__all__"):
         return set(module.__all__)
     is_package = module.__file__.endswith("__init__.py")
@@ -84,7 +91,10 @@ def public_names(module):
 
 
 def test_every_public_name_is_in_the_reference(pure):
-    """New names and modules must be added. Constants may only be mentioned."""
+    """Every public function and class is listed in the reference.
+
+    It is sufficient to mention constants in the text.
+    """
     missing = []
     text = "".join(page.read_text("utf-8") for page in REFERENCE.glob("*.md"))
     modules = {*pure._MODULES, *(module for module, _ in NAMES)} - {"", "drafts"}
@@ -107,13 +117,13 @@ def test_every_public_name_is_in_the_reference(pure):
 
 
 def members(module, name):
-    """Yield (title, object) for a name and, for a class, its public members."""
+    """Yield (title, function or class) for a name and the public members of a class."""
     value = getattr(module, name)
     yield name, value
     if not inspect.isclass(value):
         return
     for inner, member in vars(value).items():
-        # The header documents the attributes that a batch has in common with it.
+        # Skip the attributes that a batch shares with its header, which documents them.
         is_borrowed = str(getattr(member, "__doc__", "")).startswith("The header's")
         if inner[0] != "_" and not is_borrowed:
             member = getattr(member, "fget", getattr(member, "__func__", member))
@@ -122,14 +132,21 @@ def members(module, name):
 
 
 RAISED = re.compile("Error|Raises|raises|LimitExceeded|UnsupportedVersion|InvalidValue")
-"""Words in a docstring that name a raised error."""
+"""Matches words in a docstring that name the errors of a function."""
 OWN_VERBS = ("decode", "encode", "from_json", "to_json", "convert_", "read_")
 BY_THE_PAGE = {"messages.wire", "spark.functions"}
-"""Modules with many similar functions, whose page documents the errors once."""
+"""Modules with many similar functions.
+
+Their reference page describes the errors once, so the docstrings need not.
+"""
 
 
 def raises(function, errors):
-    """Return whether a function's source raises a kwire exception."""
+    """Return whether the source of a function raises an error of kwire.
+
+    ``errors`` are the names of the error classes. Functions with a name such as
+    ``decode...`` always count, because they raise errors indirectly.
+    """
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and node.exc is not None:
@@ -142,7 +159,10 @@ def raises(function, errors):
 
 @sweep(("module", "name"), NAMES, ids=str)
 def test_public_docstrings_describe_results_and_errors(pure, module, name):
-    """Methods may be covered by the docstring of their class."""
+    """Every public object has a docstring, which names the errors that it raises.
+
+    A method may be covered by the docstring of its class.
+    """
     errors = {
         kind.__name__
         for home in ("errors", "client.errors", "connection.sasl", "recording")
@@ -161,7 +181,10 @@ def test_public_docstrings_describe_results_and_errors(pure, module, name):
 
 
 def test_reference_lists_names():
-    """The tests must not pass if the format of the reference changes."""
+    """The reference lists many names and all important modules.
+
+    If its format changed, no names would be found, and the other tests would pass.
+    """
     assert len(NAMES) > 150
     expected = {"", "records", "messages.wire", "log", "client", "spark"}
     assert expected <= {name for name, _ in NAMES}
@@ -195,7 +218,7 @@ FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 
 
 def anchors(page):
-    """Return the link anchors for a page's headings."""
+    """Return the link anchors of all headings on a page."""
     text = FENCED.sub("", page.read_text("utf-8"))
     titles = re.findall(r"^#+ (.+)$", text, re.M)
     return {
@@ -217,14 +240,15 @@ def test_links_have_existing_targets(page):
 
 PATH = re.compile(r"`([\w./-]+\.(?:py|pyx|pxd|h|txt|md|json|xml))`")
 NOT_OURS = {"tshark_capture.py"}
-"""Files that a page's reader creates."""
+"""Files that do not exist in the repository, because the reader creates them."""
 
 
 @sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_file_that_a_page_names_exists(page):
-    """Paths are relative to the root, src/kwire or the page.
+    """Every file that a page mentions exists.
 
-    A plain name may be anywhere.
+    The path is relative to the root, to src/kwire or to the page. A name without a
+    directory may be in any directory.
     """
     for name in PATH.findall(FENCED.sub("", page.read_text("utf-8"))):
         homes = (ROOT, ROOT / "src" / "kwire", page.parent)
@@ -251,7 +275,10 @@ def test_the_design_describes_each_package_of_its_table():
 
 
 def test_package_docstring_lists_its_imports():
-    """The docstrings have at most ten lines and list the packages in the table row."""
+    """The docstring of a package lists the imports that DESIGN.md permits.
+
+    It has at most ten lines.
+    """
     text = (ROOT / "DESIGN.md").read_text("utf-8")
     table = text.partition("| package | may import |")[2]
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.M))
@@ -263,7 +290,9 @@ def test_package_docstring_lists_its_imports():
         head = ast.get_docstring(ast.parse(path.read_text("utf-8")))
         assert len(head.splitlines()) <= 10, name
         imports = head.partition("May import:")[2].partition("\n\n")[0]
-        if name not in ("_text", "cli"):  # no package, and every package
+        # _text is a module without a package docstring, and cli may import every
+        # package.
+        if name not in ("_text", "cli"):
             listed_names = re.findall(r"``(\w+)``", imports)
             assert listed_names == re.findall(r"`(\w+)`", permitted), name
             checked += 1

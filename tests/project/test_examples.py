@@ -164,7 +164,7 @@ def test_ask_broker_prints_the_topics():
 
 
 def test_proxy_prints_the_requests_of_a_client():
-    """The example runs until its process is terminated."""
+    """The proxy example prints every request until its process is terminated."""
     with LogBroker({"orders": (5,)}) as broker:
         command = [sys.executable, str(EXAMPLES / "proxy.py"), "0", broker.address]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proxy:

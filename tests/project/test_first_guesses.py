@@ -23,7 +23,8 @@ from kwire._text.foreign_names import COMMANDS as OTHER_COMMANDS
 ROOT = Path(__file__).parents[2]
 GUIDES = ROOT / "docs" / "guides"
 
-# Names before the first "." or "(" are objects of the fixture ``objects``.
+# Spellings that raise an error, and a text that the error must contain. A name before
+# the first "." or "(" is an object of the fixture ``objects``.
 PYTHON = {
     # Modules and classes in other clients.
     "kwire.loads(data)": "use kwire.decode(",
@@ -141,7 +142,7 @@ PYTHON = {
     "columns.timestamps": "did you mean timestamp",
 }
 
-# These spellings work as users expect.
+# Spellings that work as users expect. They must not raise an error.
 WORKING = (
     "kwire.decode(cls, data, 12)",
     "kafka.producer(acks='all')",
@@ -191,7 +192,8 @@ SPARK = {
     "isolation.level": "did you mean isolationLevel?",
 }
 
-# Rows in tables of the guides, for spellings that raise Python's own errors.
+# Spellings that raise an error of Python, by the guide that lists them in a table.
+# kwire cannot change such an error.
 IN_GUIDES = {
     "live.md": (
         "from kwire import Consumer",
@@ -217,7 +219,7 @@ IN_GUIDES = {
 
 @pytest.fixture(scope="module")
 def objects(kwire):
-    """Return the objects that the spellings use. They do not connect."""
+    """Return the objects that the spellings use, by name. They do not connect."""
 
     def load(name):
         return importlib.import_module(f"{kwire.__name__}.{name}")
@@ -253,7 +255,10 @@ def objects(kwire):
 
 
 def test_the_list_has_enough_guesses():
-    """The original trial had 51 spellings."""
+    """The tables contain at least 141 spellings.
+
+    Without this test, removing spellings would make the other tests pass.
+    """
     assert len(PYTHON) + len(WORKING) + len(COMMANDS) + len(SPARK) > 140
 
 
@@ -310,13 +315,19 @@ def test_foreign_names_are_not_listed_as_attributes(objects):
 
 
 def test_errors_of_functions_that_have_started_are_not_changed(objects):
-    """A hint is added to errors about the call, but not to errors in the function."""
+    """Only an error about the arguments of a call gets a hint.
+
+    If the function itself raises an error, its text is unchanged.
+    """
     with pytest.raises(TypeError, match=r"^topics must be a name[^;]*$"):
         objects["kafka"].scan(7)
 
 
 def test_coroutine_functions_remain_coroutine_functions(kwire, objects):
-    """Frameworks inspect functions, so a wrapper must keep this property."""
+    """A method with a hint for wrong arguments is still a coroutine function.
+
+    Frameworks inspect this property to decide whether they must await the result.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
     for method in (client.Consumer.poll, client.Kafka.create_topics):
         assert inspect.iscoroutinefunction(method)
@@ -340,13 +351,16 @@ def test_fields_of_messages_may_have_the_names_of_other_codecs(kwire):
 
 @pytest.mark.parametrize("table", [*ATTRIBUTES.values(), *ARGUMENTS.values()])
 def test_each_advice_is_a_part_of_a_sentence(table):
-    """The advice is appended to an error message."""
+    """Every advice starts in lower case and has no final period.
+
+    It is appended to the text of an error.
+    """
     for advice in table.values():
         assert advice[0].islower() and not advice.endswith(".")
 
 
 def test_commands_of_other_tools_have_commands_of_kwire():
-    """The hint must name a command that exists."""
+    """Every hint for a command of another tool names a command of kwire."""
     program = importlib.import_module("kwire.cli.main").program
     names = {*program.list_commands(None), "--help"}
     assert set(OTHER_COMMANDS.values()) <= names

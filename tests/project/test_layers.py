@@ -43,7 +43,10 @@ HEAVY = {
 
 
 def run(code, backend="auto", *options):
-    """Run code in a new interpreter, and return the lines that it prints."""
+    """Run code in a new interpreter, and return the lines that it prints.
+
+    ``options`` are additional options of the interpreter.
+    """
     environment = os.environ | {"KWIRE_BACKEND": backend}
     done = subprocess.run(
         [sys.executable, "-W", "error", *options, "-c", code],
@@ -62,13 +65,20 @@ HERE = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r})\n"
 
 
 def loaded_by(code, backend="auto"):
-    """Return the modules that code loads in an interpreter without ``site``."""
+    """Return the names of the modules that the code imports.
+
+    The interpreter runs without ``site``, and modules that it imports itself do not
+    count.
+    """
     bare = set(run(HERE + LOADED, backend, "-S"))
     return set(run(f"{HERE}{code}\n{LOADED}", backend, "-S")) - bare
 
 
 def modules():
-    """Return all modules of the package, with the compiled engine only if available."""
+    """Return the names of all modules in the package.
+
+    The compiled engine is only included if it is active.
+    """
     names = []
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
@@ -79,7 +89,7 @@ def modules():
 
 
 def test_import_loads_nothing_heavy():
-    """One kwire module is loaded, and no slow module from the standard library."""
+    """``import kwire`` loads one module of kwire, and no slow module of Python."""
     loaded = loaded_by("import kwire")
     assert loaded & HEAVY == set()
     assert {name for name in loaded if name.startswith("kwire")} == {"kwire"}
@@ -120,7 +130,7 @@ DOCUMENTED = sorted(
     }
     - {"kwire"}
 )
-"""Every module that the reference documents, such as ``kwire.client.adapters``."""
+"""Names of all modules that the reference documents, without ``kwire`` itself."""
 
 
 def test_every_module_of_the_reference_is_an_attribute_after_import_kwire():
@@ -138,7 +148,8 @@ def test_every_module_of_the_reference_is_an_attribute_after_import_kwire():
         homes = [installed._MODULES[name.removeprefix("kwire.")] for name in names]
         expected = [f"kwire.{home}" for home in homes]
         assert run(HERE + "import kwire\n" + code) == expected
-    # Test modules within packages too, except the one that requires pyspark.
+    # Modules within packages must resolve too. ``kwire.spark.functions`` requires
+    # pyspark.
     for name in {*DOCUMENTED} - {*packages, "kwire.spark.functions"}:
         assert run(f"{HERE}import kwire\nprint({name}.__name__)") == [name]
 
@@ -192,7 +203,7 @@ def test_every_module_imports_alone(backend):
 
 
 def test_pure_run_loads_nothing_compiled():
-    """The Python engine never loads a compiled module of kwire."""
+    """With the Python engine, no module of the compiled engine is loaded."""
     code = (
         "import sys, importlib, kwire\n"
         f"for name in {[m for m in modules() if '.fast' not in m]!r}:\n"
@@ -209,7 +220,7 @@ TABLE_HEAD = "| package | may import |"
 
 
 def read_table():
-    """Parse the table in DESIGN.md: packages with their permitted imports."""
+    """Parse the table in DESIGN.md. Return the permitted imports by package."""
     rows = {}
     for line in DESIGN.read_text("utf-8").partition(TABLE_HEAD)[2].splitlines()[2:]:
         if not line.startswith("|"):
@@ -226,7 +237,10 @@ def is_for_type_checkers(node):
 
 
 def executed_nodes(node):
-    """Yield the executed nodes of a tree, including function bodies."""
+    """Yield all nodes of a syntax tree that are executed at run time.
+
+    This includes function bodies, and excludes blocks for type checkers.
+    """
     for child in ast.iter_child_nodes(node):
         if is_for_type_checkers(child) and "not" not in ast.unparse(child.test):
             for statement in child.orelse:
@@ -258,7 +272,10 @@ def cython_imports(path):
 
 @functools.cache
 def all_imports():
-    """Return the imports within kwire: (file, its package, package, full name)."""
+    """Return all imports within kwire as tuples.
+
+    A tuple is (file, package of the file, imported package, full imported name).
+    """
     listed = []
     for path in sorted(SOURCE.rglob("*")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
@@ -303,7 +320,10 @@ def test_the_table_has_each_package_and_only_earlier_ones():
 
 
 def test_the_top_has_at_most_20_packages_and_modules():
-    """The number is limited, because readers have to know all packages."""
+    """``src/kwire`` contains at most 20 packages and modules.
+
+    Readers have to know all of them, so a new one must be worth it.
+    """
     assert len(read_table()) <= 20
 
 
@@ -320,7 +340,10 @@ def test_every_permitted_import_is_used():
 
 
 def test_only_the_choice_and_wire_import_an_engine():
-    """All other modules use the active engine."""
+    """Only ``_engine/active.py`` and ``messages/wire.py`` import an engine directly.
+
+    All other modules use the active engine.
+    """
     homes = {
         path.relative_to(SOURCE).as_posix()
         for path, _, _, name in all_imports()
@@ -331,7 +354,10 @@ def test_only_the_choice_and_wire_import_an_engine():
 
 
 def test_imports_are_really_found():
-    """The other tests must not pass because of a parser that finds no imports."""
+    """The parsers find imports of every kind.
+
+    If they found none, the other tests would pass.
+    """
     targets = {(path.suffix, target) for path, _, target, _ in all_imports()}
     assert {(".py", "errors"), (".py", "schema"), (".pyx", "_engine")} <= targets
     assert {(".pxd", "_engine"), (".pyx", "errors"), (".pyx", "schema")} <= targets
@@ -373,13 +399,19 @@ CIRCLES = [
         "parts of a cluster use its clock and its topics",
     ),
 ]
-"""Import cycles between files, with reasons. The engine is treated as one unit."""
+"""Files that import each other, as (set of files, reason).
+
+The engine counts as one file.
+"""
 
 _ENGINE = {"_engine"}
 
 
 def find_circles(graph):
-    """Return the sets of nodes that can all reach one another."""
+    """Return the sets of nodes that can all reach each other.
+
+    ``graph`` maps to sets.
+    """
 
     def reach(node):
         visited, waiting = set(), [node]
@@ -399,7 +431,10 @@ def find_circles(graph):
 
 
 def test_circular_imports_have_a_reason():
-    """Imports for type checkers and imports in functions count, too."""
+    """Every import cycle between files is listed in the table with a reason.
+
+    Imports within functions and imports for type checkers also count.
+    """
     names = {
         ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
         for path in SOURCE.rglob("*.py")

@@ -28,7 +28,10 @@ NAMED = [
     ("tools/interop/oracle/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
     ("tools/interop/oracle/record_classes/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
 ]
-"""Files that contain a count or the newest release, with a pattern for it."""
+"""(file, pattern) for every file that contains a count or the newest release.
+
+The pattern matches the number in its context.
+"""
 
 
 def test_every_message_and_version_is_there(kwire):
@@ -53,7 +56,10 @@ def test_a_page_names_the_counts_and_the_newest_release_that_are_true(file, patt
 
 
 def test_no_other_file_repeats_a_count():
-    """Tests and tools use ``message_counts`` instead of copying the number."""
+    """No other file contains the number of (message, version) pairs.
+
+    Tests and tools use ``message_counts`` instead of copying the number.
+    """
     count = re.compile(rf"(?<![\w.,]){PAIRS}(?![\w.,])")
     repeating = {
         str(file.relative_to(ROOT))

@@ -34,7 +34,10 @@ HEAVY = {
 
 
 def test_the_group_of_the_lane_has_no_heavy_library():
-    """Slow libraries and peer implementations are only in the group ``test``."""
+    """The dependency group ``quick`` contains no slow library and no other client.
+
+    They are only in the group ``test``.
+    """
     assert set(find_requirements("test")) >= HEAVY
     assert not HEAVY & set(find_requirements("quick"))
     assert {"pytest", "hypothesis", "numpy", "pyarrow", "kwire"} <= find_light_modules()
@@ -52,7 +55,10 @@ def test_the_group_of_the_lane_has_no_heavy_library():
     ],
 )
 def test_a_heavy_import_is_found(tmp_path, code, heavy):
-    """Imports at the top level, in functions and in imported files are detected."""
+    """``find_heavy_import`` detects imports of slow libraries.
+
+    It examines imports at the top level, in functions, and in imported files.
+    """
     (tmp_path / "light.py").write_text("import second_light")
     (tmp_path / "second_light.py").write_text("import light")
     (tmp_path / "first.py").write_text("import second")
@@ -62,7 +68,10 @@ def test_a_heavy_import_is_found(tmp_path, code, heavy):
 
 
 def test_a_library_without_a_wheel_is_heavy(tmp_path):
-    """``--without`` skips tests of a library without a wheel for some processor."""
+    """``--without`` treats a library as slow.
+
+    It is used on processors for which the library has no wheel.
+    """
     (tmp_path / "test_it.py").write_text("import pyarrow.compute")
     assert find_heavy_import(tmp_path / "test_it.py") is None
     heavy_import = find_heavy_import(tmp_path / "test_it.py", frozenset({"pyarrow"}))
@@ -78,7 +87,7 @@ def is_taken(name):
 
 
 def test_the_lane_has_its_subject_and_no_peer():
-    """The lane contains codec, record and column tests, and no peers."""
+    """``make quick`` runs tests of codecs, records and columns, and no other client."""
     for name in (
         "messages/test_round_trip.py",
         "messages/test_vectors.py",
@@ -106,7 +115,7 @@ def test_pytest_takes_the_files_of_the_lane_alone():
             "--quick",
             "--collect-only",
             "-qq",
-            # Collecting these directories would take long.
+            # Skip these directories, because collecting their tests takes too long.
             "--ignore=tests/records",
             "--ignore=tests/messages",
             "--ignore=tests/schema",

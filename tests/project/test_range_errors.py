@@ -29,7 +29,10 @@ _RANGE = re.compile(
 
 
 def read_call(text, start):
-    """Return the arguments of a call. Parentheses in its strings must be balanced."""
+    """Return the text between the parentheses of a call that start before ``start``.
+
+    Parentheses in its strings must be balanced.
+    """
     depth = 1
     for position in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[position], 0)
@@ -39,7 +42,7 @@ def read_call(text, start):
 
 
 def find_deviations(text):
-    """Return the texts of raise statements in a different format."""
+    """Return the errors in ``text`` whose range has a different format."""
     deviations = []
     for match in _RAISE.finditer(text):
         message = _BETWEEN_LITERALS.sub("", read_call(text, match.end()))
@@ -51,7 +54,7 @@ def find_deviations(text):
 
 
 def test_range_errors_have_one_pattern():
-    """Python and Cython files are checked."""
+    """All Python and Cython files use the format for range errors."""
     paths = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.pyx")]
     assert len(paths) > 400
     deviations_by_file = {
@@ -89,5 +92,5 @@ def test_different_pattern_is_detected(message):
     ],
 )
 def test_messages_with_the_pattern_are_accepted(message):
-    """Errors about types have their own format."""
+    """Messages with the format are accepted. Errors about types have another format."""
     assert find_deviations(f"def f():\n    raise ValueError({message})\n") == []

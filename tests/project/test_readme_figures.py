@@ -27,7 +27,7 @@ PARTS = ("codec", "negotiation", "drafts", "Spark", "wheels", "benchmarks", "cli
 
 
 def part_rows():
-    """Return (part, path, figure) per row in the table of parts."""
+    """Return (part, path, figure) for each row in the README's table of parts."""
     return re.findall(r"^\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$", README, re.MULTILINE)
 
 
@@ -73,7 +73,10 @@ def test_an_old_figure_in_the_text_and_an_old_picture_are_found(tmp_path, monkey
 
 
 def test_the_chapter_about_udfs_fills_the_text_and_the_picture():
-    """The first table of the chapter contains the figures for record sets."""
+    """The chapter about Spark UDFs provides the figures for record sets.
+
+    They are in the first table of the chapter, and appear in the text and the picture.
+    """
     bars = readme_figures.read_udf_bars(CHAPTER)
     assert [tuple(bar) for bar in bars] == [
         ("Python UDF by hand", "3.24", ""),
@@ -93,7 +96,10 @@ def test_the_chapter_about_udfs_fills_the_text_and_the_picture():
 
 
 def test_a_figure_that_is_missing_in_its_page_is_named():
-    """The tool does not draw a picture with a missing bar."""
+    """If a figure is missing on its page, the error names the missing row.
+
+    The tool must not draw a picture without this bar.
+    """
     with pytest.raises(
         ValueError, match="has no row 'UDF: aiokafka' in '## Spark UDFs'"
     ):
@@ -124,7 +130,7 @@ def test_each_figure_of_the_table_is_in_its_page_or_in_the_results(part, path, f
 
 @pytest.mark.parametrize("word", ["UDF", "drop-in", "KIP", "draft", "Cython"])
 def test_a_word_that_readers_search_for_is_there(word):
-    """Readers search for these words."""
+    """README.md contains a word that readers search for."""
     assert re.search(rf"\b{word}\b", README)
 
 
@@ -136,7 +142,10 @@ def test_each_design_is_linked(document):
 
 
 def test_the_measured_time_of_kip_951_is_beside_its_design():
-    """The medians with and without the hints equal the measurement."""
+    """The README and the documentation index have the measured medians for KIP-951.
+
+    They are the times with the leader hints, and with ignored hints.
+    """
     page = (ROOT / "docs" / "drafts" / "002-kip-951-measured.md").read_text("utf-8")
     (hints,) = re.findall(r"^\| with hints \| \d+ \| (\d+) \|", page, re.MULTILINE)
     (ignored,) = re.findall(r"^\| hints ignored \| \d+ \| (\d+) \|", page, re.MULTILINE)
@@ -157,7 +166,10 @@ def test_the_install_lines_are_those_of_a_clone_until_there_is_a_release(name):
 
 
 def test_the_switch_installs_from_pypi_and_changes_nothing_else(tmp_path):
-    """A second switch changes nothing, and the clone is no longer mentioned."""
+    """Switching to PyPI changes the install commands and nothing else.
+
+    A second switch changes nothing.
+    """
     for name in install_lines.PAGES:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -177,7 +189,10 @@ def test_the_switch_installs_from_pypi_and_changes_nothing_else(tmp_path):
 
 
 def test_changed_install_lines_are_an_error_and_not_published_unswitched(tmp_path):
-    """The error contains the file name. The tool has the same commands."""
+    """If the install commands were edited, the tool raises an error with the file name.
+
+    Otherwise, a release could be published with commands for a clone.
+    """
     (tmp_path / "README.md").write_text("pip install .\n", "utf-8")
     with pytest.raises(ValueError, match=r"README\.md has no install lines"):
         install_lines.switch_pages(tmp_path, ("README.md",))

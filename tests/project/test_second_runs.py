@@ -10,12 +10,12 @@ from tests.harness import second_runs
 
 
 class Item:
-    """Imitates a test that pytest has collected."""
+    """Imitation of a test item that pytest has collected."""
 
     def __init__(self, name, engine, markers=()):
-        """Set the file and engine of the test.
+        """Set the file and the engine of the test.
 
-        ``engine`` is None if it uses no engine.
+        ``engine`` is "fast" or "pure", or None if the test uses no engine.
         """
         self.path = second_runs.TESTS / name
         self.markers = list(markers)
@@ -43,7 +43,10 @@ class Item:
     ],
 )
 def test_second_runs_have_markers(monkeypatch, name, engine, markers, added):
-    """Runs on the compiled engine, and both runs of engine tests, are not marked."""
+    """Redundant runs on the Python engine get a marker, and all other runs do not.
+
+    Runs on the compiled engine and both runs of engine tests are not redundant.
+    """
     monkeypatch.setattr(second_runs, "PACKAGES", {"fast": None, "pure": None})
     item = Item(name, engine, markers)
     second_runs.pytest_collection_modifyitems([item])
@@ -51,7 +54,7 @@ def test_second_runs_have_markers(monkeypatch, name, engine, markers, added):
 
 
 def test_a_build_without_the_compiled_engine_runs_all(monkeypatch):
-    """Without the compiled engine, the run on the Python engine is the only one."""
+    """If only the Python engine exists, no run is redundant."""
     monkeypatch.setattr(second_runs, "PACKAGES", {"pure": None})
     item = Item("cli/test_it.py", "pure")
     second_runs.pytest_collection_modifyitems([item])
@@ -59,5 +62,8 @@ def test_a_build_without_the_compiled_engine_runs_all(monkeypatch):
 
 
 def test_the_folders_of_both_engines_exist():
-    """A renamed directory would lose its runs on the Python engine."""
+    """The directories whose tests always run on both engines exist.
+
+    If a directory is renamed, its tests would no longer run on the Python engine.
+    """
     assert all((second_runs.TESTS / name).is_dir() for name in second_runs.BOTH)

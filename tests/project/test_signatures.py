@@ -27,8 +27,9 @@ _DURATIONS = {
 }
 _COUNTS = {"num", "number_of", "message_count", "messages_count", "row_count"}
 
-# Modules with positions in bytes and without logs. ``kwire.messages.wire`` and
-# ``DecodeError`` are older, and their ``offset`` is part of their interface.
+# Modules in which an offset would be a position in bytes, because they do not read
+# logs. ``kwire.messages.wire`` and ``DecodeError`` are exempt: their ``offset`` existed
+# before the rule.
 _WITHOUT_LOGS = (
     "kwire.connection",
     "kwire.explain",
@@ -57,28 +58,28 @@ def is_of_kafka(item: PublicName) -> bool:
 
 
 def has_milliseconds(item: PublicName) -> bool:
-    """Durations are seconds or ``timedelta``."""
+    """Rule: durations are in seconds, or a ``timedelta``, never in milliseconds."""
     return item.name.endswith("_ms")
 
 
 def lacks_seconds(item: PublicName) -> bool:
-    """A duration ends with ``_s``, unless it is a ``timedelta``."""
+    """Rule: a duration in seconds ends with ``_s``."""
     is_duration = is_value(item) and bool(words_of(item) & _DURATIONS)
     has_unit = item.name.endswith("_s") or "timedelta" in item.annotation
     return is_duration and not has_unit
 
 
 def has_other_limit(item: PublicName) -> bool:
-    """A limit begins with ``max_`` or ``min_``."""
+    """Rule: a limit begins with ``max_`` or ``min_``."""
     words = item.name.split("_")
     is_inside = bool({"max", "min"} & set(words[1:]))
     return bool(_LIMITS & set(words)) or (is_inside and not is_of_kafka(item))
 
 
 def lacks_bytes(item: PublicName) -> bool:
-    """A size ends with ``_bytes``.
+    """Rule: a size in bytes ends with ``_bytes``.
 
-    ``size`` alone is the size of the object in bytes.
+    The name ``size`` alone is allowed for the size of the object in bytes.
     """
     words = words_of(item)
     is_size = bool(words & {"size", "length"}) and len(words) > 1
@@ -86,27 +87,28 @@ def lacks_bytes(item: PublicName) -> bool:
 
 
 def has_offset_in_bytes(item: PublicName) -> bool:
-    """An offset always refers to a log. A position in bytes is called ``position``."""
+    """Rule: an offset always refers to a log. A position in bytes is a ``position``."""
     is_elsewhere = item.module.startswith(_WITHOUT_LOGS) and item.module != _WIRE
     return is_value(item) and is_elsewhere and "offset" in words_of(item)
 
 
 def has_other_count(item: PublicName) -> bool:
-    """A number of records is called ``record_count``."""
+    """Rule: a number of records is called ``record_count``."""
     is_vague = item.kind == "attribute" and item.name == "count"
     is_other = bool(words_of(item) & {"num"}) or item.name in _COUNTS
     return is_value(item) and (is_vague or is_other or item.name == "records_count")
 
 
 def has_other_kafka_word(item: PublicName) -> bool:
-    """``isolation_level``, ``group_id`` and ``group_instance_id`` are Kafka's terms."""
+    """Rule: use Kafka's terms, such as ``isolation_level`` and ``group_id``."""
     is_group = item.name == "group" and item.annotation in ("str", "str | None")
     return is_value(item) and (item.name in ("isolation", "instance_id") or is_group)
 
 
 def has_rows(item: PublicName) -> bool:
-    """Only tables have rows, and only the protocol has messages."""
-    # Rows in an Arrow record batch.
+    """Rule: only tables have rows, and only the protocol has messages."""
+    # ``batch_rows`` is allowed, because it is the number of rows in an Arrow record
+    # batch.
     if not item.module.startswith(_WITH_RECORDS) or item.name == "batch_rows":
         return False
     is_of_protocol = any(
@@ -128,7 +130,7 @@ RULES: dict[Rule, PublicName] = {
     has_other_kafka_word: PublicName("kwire.client", "a", "group", "str"),
     has_rows: PublicName("kwire.client", "a", "rows"),
 }
-"""Rules, with a name that violates only this rule."""
+"""All rules. The value is an example of a name that violates only this rule."""
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +149,7 @@ def test_public_names_follow_the_rules(names, rule):
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_name_that_breaks_a_rule_is_detected(rule):
-    """Only the example's own rule rejects it."""
+    """A rule rejects its example, and the other rules accept it."""
     example = RULES[rule]
     assert [rule_check.__name__ for rule_check in RULES if rule_check(example)] == [
         rule.__name__
@@ -156,7 +158,10 @@ def test_name_that_breaks_a_rule_is_detected(rule):
 
 
 def test_names_of_kafka_properties_are_exempt():
-    """Kafka's names may contain the limit in the middle."""
+    """A limit with the name of a Kafka property need not begin with ``max_``.
+
+    An example is ``retry_backoff_max_s``.
+    """
     assert not has_other_limit(PublicName("kwire.client", "a", "retry_backoff_max_s"))
     assert has_other_limit(PublicName("kwire.client", "a", "retry_pause_max_s"))
 

@@ -30,7 +30,7 @@ ABSTRACT = {"Struct", "Message", "Request", "Response"}
 
 @pytest.fixture(scope="module")
 def stub_classes():
-    """Return the class statements of the stub by message name."""
+    """Return the syntax trees of the classes in the stub, by message name."""
     tree = ast.parse(STUB.read_text())
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     return {name: node for name, node in classes.items() if name not in ABSTRACT}
@@ -68,7 +68,10 @@ def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, stub_cl
 def test_constructors_take_the_keywords_and_defaults_that_are_declared(
     kwire, stub_classes
 ):
-    """Object defaults are declared as ``...``, and other defaults are equal."""
+    """The stub declares the keywords and defaults of every constructor.
+
+    A default that is an object is declared as ``...``.
+    """
     for name, node in stub_classes.items():
         for cls, class_node in pairs(getattr(kwire.messages, name), node):
             declared = keywords(class_node, "__init__")
@@ -88,7 +91,10 @@ def test_constructors_take_the_keywords_and_defaults_that_are_declared(
 
 
 def test_vectors_decode_to_the_declared_types(kwire, stub_classes):
-    """If the stub does not declare None, no vector contains a null."""
+    """No field contains a value that its declared type excludes.
+
+    In particular, no vector contains a null for a field whose type excludes None.
+    """
     types = {
         (name, part.name): fields_of(part)
         for name, node in stub_classes.items()
@@ -133,7 +139,7 @@ def test_every_name_at_the_top_is_declared(kwire):
 
 
 def pairs(cls, node):
-    """Yield a message class and its structs, with their class statements."""
+    """Yield (class, syntax tree of its declaration) for a message and its structs."""
     yield cls, node
     for part in node.body:
         if isinstance(part, ast.ClassDef):
@@ -141,7 +147,10 @@ def pairs(cls, node):
 
 
 def fields_of(class_node):
-    """Return the declared fields: name to (type, is an array, is nullable)."""
+    """Return the declared fields as a dict.
+
+    It maps the name to (type, whether it is an array, whether it is nullable).
+    """
     fields = {}
     for part in class_node.body:
         if isinstance(part, ast.AnnAssign):

@@ -13,13 +13,16 @@ from tests.harness.sweeps import MOST_ERRORS, sweep
 def test_cases_are_stacked_and_get_the_fixtures(
     record_property, number, left, right, sign
 ):
-    """Sweeps can be combined with ``parametrize``."""
+    """Sweeps can be stacked and combined with ``parametrize`` and fixtures."""
     assert (number in (3, 4), left + right, abs(sign)) == (True, 3, 1)
     record_property("case", (left, right, sign))
 
 
 def test_each_case_runs_although_others_fail():
-    """All errors are raised, with notes that name their cases."""
+    """If cases fail, all other cases still run.
+
+    The error is a group of all errors, and every error has a note with its case.
+    """
     ran = []
 
     @sweep("number", range(4))
@@ -40,7 +43,10 @@ def test_each_case_runs_although_others_fail():
 
 
 def test_single_error_is_raised_unchanged():
-    """In stacked sweeps, its notes contain all arguments."""
+    """If one case fails, its error is raised unchanged, not in a group.
+
+    Its notes contain the arguments of all stacked sweeps.
+    """
 
     @sweep("left", [1, 2], ids=lambda value: f"number {value}")
     @sweep("right", ["a" * 1000, "b"])
@@ -56,7 +62,7 @@ def test_single_error_is_raised_unchanged():
 
 
 def test_a_sweep_of_failures_ends():
-    """The sweep stops after a readable number of errors."""
+    """A sweep stops after ``MOST_ERRORS`` errors, so that the report can be read."""
     ran = []
 
     @sweep("number", range(1000))
@@ -70,6 +76,6 @@ def test_a_sweep_of_failures_ends():
 
 
 def test_empty_sweep_is_rejected():
-    """A test without cases would always pass."""
+    """A sweep without cases raises an error, because it would always pass."""
     with pytest.raises(AssertionError, match="there is no name"):
         sweep("name", [])

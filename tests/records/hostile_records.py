@@ -19,7 +19,7 @@ HOSTILE = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
 
 
 def seeds(name):
-    """Yield valid sets endlessly, in shuffled order."""
+    """Yield (record set, random generator) endlessly. The sets are valid."""
     dice = random.Random(name)
     names = sorted(SMALL)
     while True:
@@ -29,7 +29,7 @@ def seeds(name):
 
 
 def maybe_repaired(data, dice):
-    """Correct the checksums of most inputs."""
+    """Correct the checksums in 80 % of the inputs. Return bytes."""
     return repaired(data) if dice.random() < 0.8 else bytes(data)
 
 
@@ -44,7 +44,7 @@ def changed_bytes():
 
 
 def correct_size(data):
-    """Correct the size of a single entry, so that the damage is within the entry."""
+    """Set the length in the header of a single entry to its real length."""
     return data[:8] + max(0, len(data) - 12).to_bytes(4, "big") + data[12:]
 
 
@@ -118,7 +118,7 @@ def random_records():
 
 
 def changed_within():
-    """Modify compressed content, and compress it again."""
+    """Change one byte of uncompressed records, and compress the records with gzip."""
     for data, dice in seeds("changed within"):
         position = dice.randrange(len(data))
         changed = bytearray(data)

@@ -45,7 +45,7 @@ def marker(kind, producer_id, offset, epoch=0, **fields):
 
 
 def transactional(producer_id, offset, *values):
-    """Encode a batch of a transaction."""
+    """Encode a transactional batch that contains ``values``."""
     return batch(
         *(record(offset=i, value=value) for i, value in enumerate(values)),
         attributes=0x10,
@@ -121,7 +121,10 @@ SETS |= {
 
 
 def row_of(record):
-    """Convert a record of any engine to a tuple."""
+    """Return a record as (offset, timestamp, key, value, headers).
+
+    The record may belong to either engine.
+    """
     return (
         record.offset,
         record.timestamp,
@@ -132,12 +135,15 @@ def row_of(record):
 
 
 def header_of(header):
-    """Convert a batch header of any engine to a tuple."""
+    """Return all fields of a batch header as a tuple."""
     return tuple(getattr(header, name) for name in header.__match_args__)
 
 
 def rows_of(batches, control=True):
-    """Convert batches to one tuple per record, with the timestamp type."""
+    """Return the fields of every record and its timestamp type as a tuple.
+
+    If ``control`` is false, control batches are omitted.
+    """
     return [
         (*row_of(decoded_record), decoded.timestamp_type)
         for decoded in batches
@@ -147,9 +153,10 @@ def rows_of(batches, control=True):
 
 
 def texts_of(column, whole=True):
-    """Return the values of a bytes column, read from its arrays.
+    """Return the values of a bytes column, which are read from its Arrow buffers.
 
-    A view column has no such arrays, so its values are read row by row.
+    A view column has no flat buffers, so its values are read row by row. ``whole`` is
+    false if the column is a slice.
     """
     assert column.validity.shape == (len(column),)
     if not hasattr(column, "offsets"):
@@ -179,7 +186,7 @@ def table_of(table, whole=True):
         )
         bounds = table.headers.offsets.tolist()
         assert len(bounds) == len(table) + 1
-        # A slice contains the headers for all records, and its own offsets.
+        # A slice has all headers of the whole table, and its own part of the offsets.
         assert bounds[-1] == len(pairs) or not whole
         lists = [tuple(pairs[start:end]) for start, end in pairwise(bounds)]
     return list(
@@ -196,5 +203,5 @@ def table_of(table, whole=True):
 
 
 def package_of(module):
-    """Return a module's package, which has the engine's error classes."""
+    """Return the package of a module's engine, which has the error classes."""
     return sys.modules[module.__name__.partition(".")[0]]

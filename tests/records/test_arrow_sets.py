@@ -18,7 +18,7 @@ def make_set(kwire):
 
 
 def make_forms(rows):
-    """Return the same column from every library."""
+    """Return a column with the same rows from every supported library, by name."""
     array = pyarrow.array(rows, pyarrow.binary())
     return {
         "array": array,
@@ -31,7 +31,11 @@ def make_forms(rows):
 
 
 def test_columns_of_every_library_are_the_same_records(kwire):
-    """Names equal those of ``records_to_arrow``. Missing headers are null."""
+    """The records are the same, whichever library the column of record sets is from.
+
+    The field names equal those of ``records_to_arrow``. Records without headers have
+    null.
+    """
     data = make_set(kwire)
     expected = {
         "offset": 0,
@@ -51,7 +55,10 @@ def test_columns_of_every_library_are_the_same_records(kwire):
 
 
 def test_damage_is_an_error_or_a_record_with_its_text(kwire):
-    """``on_error`` has the same meaning as in ``messages_to_arrow``."""
+    """A damaged record set raises an error, or has one record with the error text.
+
+    ``on_error`` has the same meaning as in ``messages_to_arrow``.
+    """
     decode = kwire.records.arrow.record_sets_to_arrow
     data = make_set(kwire)
     rows = pyarrow.array([data[:-1] + b"?" + data])
@@ -68,7 +75,10 @@ def test_damage_is_an_error_or_a_record_with_its_text(kwire):
 
 
 def test_frames_of_every_library_are_the_same_structs(kwire):
-    """A version may be a number, a column, or a part of the frames."""
+    """The structs are the same, whichever library the column of frames is from.
+
+    The version may be a number, a column, or a part of the frames.
+    """
     cls = kwire.messages.MetadataResponse
     decode = kwire.messages.arrow.frames_to_arrow
     response = cls(throttle_time_ms=7, cluster_id="c")

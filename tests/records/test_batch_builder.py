@@ -19,7 +19,7 @@ from tests.records.test_writing import BYTES, HEADERS, MAGICS_AND_CODECS, NUMBER
 
 
 def built(records, builder):
-    """Return the rows in the batch of a builder."""
+    """Build the batch, and return its rows."""
     return [
         row_of(record)
         for batch in records.decode_batches(builder.build())
@@ -29,7 +29,10 @@ def built(records, builder):
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_a_batch_is_filled_and_not_overfilled(records, magic, codec):
-    """The batch is filled as far as possible, and a rejected row leaves no trace."""
+    """``append`` accepts rows until the next row may exceed the maximum batch size.
+
+    The rejected row does not change the builder.
+    """
     dice = random.Random(3)
     for limit in (400, 1000, 5000, 100_000):
         builder = records.BatchBuilder(limit, magic=magic, compression=codec)
@@ -48,7 +51,8 @@ def test_a_batch_is_filled_and_not_overfilled(records, magic, codec):
         assert len(data) <= builder.size_bound_bytes <= limit
         assert [row[2:4] for row in built(records, builder)] == rows
         if codec == "none":
-            # The bound is close enough to fill most of a batch.
+            # The upper bound is close enough to the real size to fill at least 60 % of
+            # the batch.
             assert len(data) > limit * 0.6
 
 
@@ -63,7 +67,10 @@ def test_append_always_accepts_the_first_row(records, magic, codec):
 
 
 def test_the_bound_of_a_plain_batch_is_tight(records):
-    """The bound only exceeds the actual size by the maximum varint lengths."""
+    """The size bound of an uncompressed batch is at most 28 bytes per record too high.
+
+    This is the difference between the shortest and the longest varints of a record.
+    """
     builder = records.BatchBuilder(10**6)
     for number in range(100):
         builder.append(b"k" * 10, bytes(100), number, [("h", b"x")])
@@ -91,7 +98,7 @@ def test_row_that_fits_exactly_is_accepted(records, magic, codec):
     kind=st.sampled_from(MAGICS_AND_CODECS),
 )
 def test_size_bound_holds_for_all_rows(kwire, rows, limit, kind):
-    """Test arbitrary bytes, timestamps and orders on both engines."""
+    """A built batch never exceeds the size bound, for any rows on both engines."""
     magic, codec = kind
     options = {"magic": magic, "compression": codec, "base_offset": 2**40}
     builder = kwire.records.BatchBuilder(limit, **options)
@@ -111,7 +118,7 @@ def test_size_bound_holds_for_all_rows(kwire, rows, limit, kind):
 
 
 def test_both_engines_have_the_same_bound(twins):
-    """Producers create the same batches on both engines."""
+    """Both engines accept the same rows, so that producers build the same batches."""
     dice = random.Random(8)
     for magic, codec in MAGICS_AND_CODECS:
         builders = [
@@ -179,7 +186,7 @@ def test_append_copies_the_row(records):
 
 
 def test_builder_options_apply_to_every_batch(records):
-    """Every built batch contains the producer fields and offsets."""
+    """Every built batch contains the producer fields and offsets of the options."""
     builder = records.BatchBuilder(
         500,
         base_offset=70,
@@ -243,7 +250,10 @@ def test_a_transactional_batch_waits_for_its_producer(kwire, records):
 
 
 def test_append_now_sets_the_current_time(kwire, records):
-    """Test the timestamps from a producer's ``append``, which its linger time uses."""
+    """``append_now`` appends a row with the current time, and returns this time.
+
+    A producer uses it to compute the linger time. If the batch is full, it returns 0.
+    """
     rows = records.batches.engine.RecordList(2, 200)
     before = time.time_ns() // 1_000_000
     timestamp = rows.append_now(b"k", b"v")
@@ -260,9 +270,10 @@ def test_append_now_sets_the_current_time(kwire, records):
 
 
 def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, records):
-    """Tracking all rows would make ``append`` quadratic.
+    """The garbage collector does not track rows that cannot be part of a cycle.
 
-    A header may have any class.
+    Tracking all rows would make ``append`` quadratic. Rows are only tracked if a header
+    has an unknown class.
     """
 
     class Text(str):
@@ -281,9 +292,10 @@ def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, recor
 
 
 def test_extend_equals_single_appends(records):
-    """``extend`` equals single appends. Missing timestamps get the passed value.
+    """``extend`` appends the same rows as single calls of ``append``.
 
-    Later changes of the caller have no effect.
+    A row without a timestamp gets the passed one. Later changes of the caller's objects
+    have no effect.
     """
     record = records.Record(offset=9, key=b"f", value=b"6", headers=(("j", b"z"),))
     value, headers = bytearray(b"3"), [("h", b"x")]

@@ -12,10 +12,16 @@ import pytest
 from tests.harness.bombs import MIB, measure
 
 BATCHES = 12
-"""Number of 64 MiB batches. Without the release, a call needs 768 MiB."""
+"""Number of batches that decompress to 64 MiB each, 768 MiB together.
+
+If a call does not release a batch before the next one, it exceeds ``MOST_MIB``.
+"""
 
 MOST_MIB = 600
-"""Memory limit in MiB: less than all batches, but more than the limits of a call."""
+"""Peak memory in MiB that a call must not exceed.
+
+It is less than the size of all batches, but more than the limits of one call.
+"""
 
 WHOLE = {
     "rows": "len(chunk.records())",
@@ -35,7 +41,10 @@ PIECES = {
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("form", WHOLE)
 def test_bombs_in_one_call_end_with_limit_exceeded(kwire, form):
-    """The call stops at its limit, and the error names the limit."""
+    """If the batches exceed the limit of a call, LimitExceeded names the limit.
+
+    The peak memory of the call remains below ``MOST_MIB``.
+    """
     result, peak = measure(kwire, WHOLE[form], BATCHES)
     assert result == "LimitExceeded"
     assert peak < MOST_MIB
@@ -44,7 +53,7 @@ def test_bombs_in_one_call_end_with_limit_exceeded(kwire, form):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("form", PIECES)
 def test_bombs_are_read_completely_in_pieces(kwire, form):
-    """All records arrive, and more batches do not need more memory."""
+    """Functions that return pieces decode all batches with the memory of one piece."""
     result, peak = measure(kwire, PIECES[form], BATCHES)
     assert result == str(BATCHES)
     assert peak < MOST_MIB
@@ -52,7 +61,10 @@ def test_bombs_are_read_completely_in_pieces(kwire, form):
 
 @pytest.mark.parametrize("form", ["rows", "messages"])
 def test_bombs_of_smallest_records_end_with_limit_exceeded(kwire, form):
-    """9 million 7-byte records fit into 64 MiB, but need 1.3 GB as objects."""
+    """9 million records of 7 bytes raise LimitExceeded.
+
+    They fit into the 64 MiB limit of a batch, but would need 1.3 GB as objects.
+    """
     forms = WHOLE | PIECES
     result, peak = measure(kwire, forms[form], 1, record_count=9 << 20)
     assert result == "LimitExceeded"
@@ -60,7 +72,10 @@ def test_bombs_of_smallest_records_end_with_limit_exceeded(kwire, form):
 
 
 def make_sets(kwire):
-    """Return three compressed entries by format, with two 1,000-byte records."""
+    """Return record sets by (magic, codec).
+
+    A set has three compressed entries with two records of 1,000 bytes each.
+    """
     encode = kwire.records.encode_batch
     return {
         (magic, codec): b"".join(
@@ -77,7 +92,7 @@ def make_sets(kwire):
 
 
 def decoders(kwire):
-    """Return the functions that decode a record set in one call."""
+    """Return the three functions that decode a record set in one call."""
     return (
         kwire.records.decode_records,
         kwire.records.columns.decode_records,
@@ -104,7 +119,7 @@ def test_calls_may_decompress_as_much_as_their_limit(kwire):
         assert 6000 < high < 6500
         for decode in decoders(kwire):
             decode(data, limits=kwire.Limits(total_decompressed_bytes=high))
-            # The last entry starts after the second one and before the data ends.
+            # The third entry exceeds the limit, so the offset is within its bytes.
             with pytest.raises(kwire.LimitExceeded, match="total_decompressed") as info:
                 decode(data, limits=kwire.Limits(total_decompressed_bytes=low))
             assert 2 * size - 10 <= info.value.offset < len(data)
@@ -113,7 +128,7 @@ def test_calls_may_decompress_as_much_as_their_limit(kwire):
 
 
 def test_plain_batches_have_no_limit_for_the_call(kwire):
-    """Uncompressed records are limited by the input size."""
+    """The limit for decompressed bytes does not apply to uncompressed batches."""
     data = kwire.records.encode_batch([(None, bytes(1000))] * 10)
     limits = kwire.Limits(total_decompressed_bytes=1)
     for decode in decoders(kwire):
@@ -121,7 +136,10 @@ def test_plain_batches_have_no_limit_for_the_call(kwire):
 
 
 def test_small_records_count_as_64_bytes(kwire):
-    """A record becomes an object or row, so it counts at least 64 bytes."""
+    """Every record counts at least 64 bytes of the limit.
+
+    This is the memory that an object or a row needs.
+    """
     data = kwire.records.encode_batch([(None, None)] * 100, compression="gzip")
     for decode in decoders(kwire):
         decode(data, limits=kwire.Limits(total_decompressed_bytes=6400))
@@ -130,7 +148,10 @@ def test_small_records_count_as_64_bytes(kwire):
 
 
 def test_one_batch_may_not_pass_the_limit_of_the_call(kwire):
-    """The smaller limit applies, and the error names it."""
+    """A single batch that exceeds the limit of the call raises LimitExceeded.
+
+    The limit for one batch is None in this test.
+    """
     data = kwire.records.encode_batch([(None, bytes(5000))], compression="gzip")
     limits = kwire.Limits(decompressed_bytes=None, total_decompressed_bytes=4000)
     for decode in decoders(kwire):
@@ -166,7 +187,10 @@ def test_pieces_together_are_the_whole(kwire):
 
 
 def test_pieces_apply_offsets_and_transactions(kwire):
-    """Offsets and transactions apply across pieces."""
+    """Offset range and transaction filter apply to all pieces of a record set.
+
+    The marker of a transaction may be in a later piece than its records.
+    """
     encode = kwire.records.encode_batch
     producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}
     marker = {**producer, "is_transactional": True, "is_control": True}
@@ -201,7 +225,7 @@ def test_pieces_apply_offsets_and_transactions(kwire):
 
 
 def test_pieces_before_damage_are_returned(kwire):
-    """Damage stops the iteration only when it is reached."""
+    """Pieces before a damaged batch are returned, and then CorruptBatch is raised."""
     data = kwire.records.encode_batch([(None, b"a")], compression="gzip")
     bad = data[:-1] + bytes([data[-1] ^ 1])
     for iterate in (kwire.records.iter_records, kwire.records.columns.iter_records):
@@ -212,7 +236,7 @@ def test_pieces_before_damage_are_returned(kwire):
 
 
 def test_pieces_of_no_bytes_are_rejected(kwire):
-    """A piece contains at least one batch, so the size must be positive."""
+    """A piece size of 0 raises an error, because a piece has at least one batch."""
     for iterate in (kwire.records.iter_records, kwire.records.columns.iter_records):
         with pytest.raises(ValueError, match="piece_bytes must be 1 or more"):
             list(iterate(b"", piece_bytes=0))

@@ -21,7 +21,7 @@ ORDINARY = {
     "minimum timestamp": ([record(0, -MAX_INT64)], {"base_timestamp": -1}),
     "no record": ([], {"last_delta": 4}),
 }
-"""Valid records and header fields."""
+"""(records, header fields) by name. All of them are valid."""
 
 ODD = {
     "attributes of two bytes": (1, [record(0), record(1, attributes=128)], {}),
@@ -38,11 +38,11 @@ ODD = {
         {"base_timestamp": -1},
     ),
 }
-"""Index of the unusual record, the records, and header fields."""
+"""(index of the unusual record, records, header fields) by name."""
 
 
 def decode(package, data, check_records):
-    """Decode the records of a batch."""
+    """Decode the records of a batch with the option ``check_records``."""
     # This import binds the engine's record class.
     importlib.import_module(f"{package.__name__}.records")
     engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
@@ -72,7 +72,10 @@ def test_records_in_the_form_of_brokers_pass_the_check(kwire, name, write):
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 @pytest.mark.parametrize("name", ODD)
 def test_odd_records_are_rejected_if_records_are_checked(kwire, name, write):
-    """The error contains the record index, and the batch position."""
+    """With ``check_records``, an unusual record raises an error.
+
+    The error contains the index of the record and the position of the batch.
+    """
     index, records, fields = ODD[name]
     before = batch(record())
     data = before + write(*records, base_offset=5, **fields)

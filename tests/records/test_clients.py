@@ -53,7 +53,7 @@ SINCE = {"log append time": 1, "headers": 2, "transactional": 2, "kept last offs
 
 
 class Received(NamedTuple):
-    """Record as returned by a client."""
+    """Record that a client has returned, in a form that all clients share."""
 
     offset: int
     timestamp: int
@@ -63,7 +63,11 @@ class Received(NamedTuple):
 
 
 def consume(address, starts_and_counts, **options):
-    """Read the topics in ``starts_and_counts``, and a bit longer."""
+    """Consume topics with librdkafka, and return the received records by topic.
+
+    ``starts_and_counts`` maps a topic to (start offset, expected record count). The
+    consumer reads a bit longer, so that unexpected records are received too.
+    """
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -93,9 +97,10 @@ def consume(address, starts_and_counts, **options):
 
 
 def receive_messages(consumer, received, count, timeout):
-    """Add up to ``count`` messages to ``received`` by topic, and raise errors.
+    """Consume up to ``count`` messages, and add them to ``received`` by topic.
 
-    Returns after ``timeout`` seconds, or when ``count`` messages have arrived.
+    Return after ``timeout`` seconds, or when ``count`` messages have arrived. Errors of
+    the client are raised.
     """
     arrived = consumer.consume(count, timeout)
     for message in arrived:
@@ -115,7 +120,10 @@ def receive_messages(consumer, received, count, timeout):
 
 
 def expected(magic, rows, options):
-    """Return a client's rows, with the timestamps that the format keeps."""
+    """Return the records that a client must receive for the rows of a batch.
+
+    The timestamps are those that the magic and the options keep.
+    """
     start = options.get("base_offset", 0)
     stamp = options.get("log_append_time") if magic else -1
     return [
@@ -125,7 +133,7 @@ def expected(magic, rows, options):
 
 
 def features(magic):
-    """Return the features that a magic supports."""
+    """Return the features in ``FEATURES`` that a magic supports, by name."""
     return {
         name: feature
         for name, feature in FEATURES.items()
@@ -155,7 +163,10 @@ def test_librdkafka_consumes_what_kwire_wrote(kwire, magic):
 
 
 def test_librdkafka_and_kwire_omit_the_same_aborted_records(kwire):
-    """The transactions are interleaved: committed, aborted, and without transaction."""
+    """The same aborted transactions are omitted by librdkafka and by kwire.
+
+    The log contains interleaved committed and aborted transactions, and other batches.
+    """
 
     def batch(name, offset, producer_id=-1, **options):
         if producer_id >= 0:
@@ -223,9 +234,10 @@ def test_librdkafka_and_kwire_omit_the_same_aborted_records(kwire):
 
 
 def produce(address, topic, rows, **options):
-    """Send rows with librdkafka's producer in one batch.
+    """Send all rows in one batch with librdkafka's producer.
 
-    The producer waits for the last row, however slow the machine is, but no longer.
+    The linger time is long, and the producer is flushed after the last row, so that a
+    slow machine does not split the batch.
     """
     producer = Producer(
         {
@@ -247,7 +259,10 @@ def produce(address, topic, rows, **options):
 
 @pytest.fixture(scope="module", params=[0, 1, 2])
 def sent(request):
-    """Return the batches that librdkafka's producers send to a one-magic broker."""
+    """Return (magic, batches) that librdkafka's producers sent to a broker.
+
+    The broker only supports this magic.
+    """
     magic = request.param
     with Broker(magic) as broker:
         for codec in CODECS[magic]:
@@ -305,7 +320,7 @@ def mock():
 
 
 def send_request(address, request, version):
-    """Send a request and return the response."""
+    """Send a request in a new connection, and return the decoded response."""
     with socket.create_connection(address, timeout=TIMEOUT_S) as connection:
         connection.sendall(framing.encode_request(request, version, 1, "kwire"))
         stream = connection.makefile("rb")
@@ -356,11 +371,12 @@ def test_mock_cluster_serves_batches_of_kwire_to_librdkafka(kwire, mock):
 
 
 def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
-    """Producers of librdkafka use every compression. Raw requests fetch the batches.
+    """Batches that librdkafka sent to its mock cluster are decoded.
 
+    The producers use every compression, and the batches are fetched with raw requests.
     On a fast machine, librdkafka may send the first rows separately, and it leaves a
-    batch uncompressed if compression would not reduce its size. A Fetch returns one
-    batch.
+    batch uncompressed if compression would not reduce its size. A Fetch response
+    contains one batch.
     """
     host, port = mock
     for codec in NAMES:

@@ -30,11 +30,11 @@ SCHEMA = pyarrow.schema(
     ]
 )
 DATED = {name: data for name, data in SETS.items() if name != "extremes"}
-"""Sets whose timestamps are within the range of Python's datetime."""
+"""Record sets by name, whose timestamps fit in Python's datetime."""
 
 
 def rows_of_table(records, data):
-    """Return decoded rows as tables contain them, where a missing timestamp is None."""
+    """Return decoded rows in which a missing timestamp is None instead of -1."""
     rows = rows_of(records.decode_batches(data), control=False)
     return [(row[0], None if row[1] == -1 else row[1], *row[2:]) for row in rows]
 
@@ -242,7 +242,10 @@ except ImportError as error:
     ],
 )
 def test_libraries_are_loaded_where_they_are_needed(kwire, blocked, call, words):
-    """Without the libraries, everything else works, and the error names the extra."""
+    """Columns only import the libraries that a call needs.
+
+    If a library is missing, the error names the extra that installs it.
+    """
     code = LACKING.format(blocked=blocked, call=call)
     done = subprocess.run(
         [sys.executable, "-c", code],

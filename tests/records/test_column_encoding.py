@@ -46,7 +46,7 @@ def table_of_rows(rows):
 
 
 def as_records(records, rows):
-    """Return the rows as Record objects."""
+    """Return the rows as ``Record`` objects."""
     names = ("offset", "timestamp", "key", "value", "headers")
     return [records.Record(**dict(zip(names, row, strict=True))) for row in rows]
 
@@ -135,7 +135,10 @@ def test_other_types_are_cast(records, columns):
 
 
 def test_missing_columns_have_default_values(records, columns):
-    """Missing offsets continue from the base offset, and missing timestamps are -1."""
+    """A missing offset column is numbered from the base offset.
+
+    A missing timestamp column is -1 in every row, and missing headers are none.
+    """
     table = pyarrow.table({"value": [b"v", b"w"], "key": ["k", None], "other": [1, 2]})
     rows = [(b"k", b"v"), (None, b"w")]
     assert columns.encode_batch(table) == records.encode_batch(rows)
@@ -188,7 +191,7 @@ def test_empty_table_requires_a_last_offset(kwire, records, columns):
 
 
 def replace_column(name, values, kind):
-    """Return the table with valid rows, with a replaced column."""
+    """Return a table with valid rows in which one column is replaced."""
     table = table_of_rows(ROWS)
     index = table.schema.get_field_index(name)
     return table.set_column(index, name, pyarrow.array(values, kind))
@@ -222,7 +225,10 @@ def test_invalid_row_is_named_in_the_error_path(kwire, columns):
 
 
 def test_encode_batch_columns_rejects_other_objects(columns):
-    """The error contains the type, or the missing columns."""
+    """Objects that are not tables raise an error with their type.
+
+    If a column is missing, the error names it.
+    """
     for no_table, words in (
         (5, "(got int)"),
         ([(b"k", b"v")], "(got list)"),
@@ -236,7 +242,7 @@ def test_encode_batch_columns_rejects_other_objects(columns):
 
 
 def test_null_headers_are_no_headers(records, columns):
-    """A null list has no headers, whatever its offsets are."""
+    """A row whose header list is null has no headers, whatever its offsets are."""
     pairs = pyarrow.array(
         [{"key": "a", "value": b"x"}, {"key": "b", "value": b"y"}], PAIR
     )
@@ -253,7 +259,10 @@ def test_null_headers_are_no_headers(records, columns):
 
 
 def test_null_pairs_are_no_headers(kwire, columns):
-    """A null header has no key, whatever the child arrays contain."""
+    """A null within a header list raises EncodeError, because a header requires a key.
+
+    The values in the child arrays are ignored.
+    """
     pairs = pyarrow.StructArray.from_arrays(
         [pyarrow.array(["a", "b"]), pyarrow.array([b"x", b"y"])],
         fields=list(PAIR),
@@ -269,7 +278,7 @@ def test_null_pairs_are_no_headers(kwire, columns):
 
 
 def with_a_null(values, kind):
-    """Return an array without nulls that still has a validity bitmap."""
+    """Return an array without nulls that has a validity bitmap nevertheless."""
     return pyarrow.array([*values, None], kind).slice(0, len(values))
 
 
@@ -320,7 +329,10 @@ B = pyarrow.array([b"a"], pyarrow.binary())
     ],
 )
 def test_columns_that_cannot_be_cast_are_named(kwire, columns, name, column):
-    """The error is kwire's and contains the column, instead of pyarrow's."""
+    """If pyarrow cannot cast a column, EncodeError contains the column name.
+
+    The error of pyarrow is not raised.
+    """
     table = pyarrow.table({"key": B, "value": B} | {name: column})
     with pytest.raises(kwire.EncodeError) as caught:
         columns.encode_batch(table)
@@ -330,7 +342,7 @@ def test_columns_that_cannot_be_cast_are_named(kwire, columns, name, column):
 
 
 def test_duplicate_column_is_named(kwire, columns):
-    """It is ambiguous which column to use."""
+    """Two columns with the same name raise an error, because either could be used."""
     table = pyarrow.Table.from_arrays([B, B, B], ["key", "value", "key"])
     with pytest.raises(kwire.EncodeError) as caught:
         columns.encode_batch(table)
@@ -339,7 +351,10 @@ def test_duplicate_column_is_named(kwire, columns):
 
 @pytest.mark.parametrize("protocol", ["array", "stream"])
 def test_an_array_of_another_library_is_no_table(columns, protocol):
-    """The C interface only reveals the type when the array is imported."""
+    """An Arrow array of another library raises TypeError, because it is not a table.
+
+    The C interface only shows the type when the array is imported.
+    """
 
     class Foreign:
         pass

@@ -70,7 +70,7 @@ def test_views_are_the_records(records, columns, name, headers, batch_columns):
 
 
 def test_views_omit_records_outside_the_offset_range(columns):
-    """Records outside the offset range are omitted, in every format."""
+    """View columns and regular columns omit the same records outside the range."""
     for data in MANY.values():
         for start in (None, 1, 4, 6):
             for end in (None, 3, 7, 102):
@@ -83,7 +83,10 @@ def test_views_omit_records_outside_the_offset_range(columns):
 
 
 def test_views_share_the_bytes_of_the_input(columns):
-    """Views refer to values above 12 bytes in the input, so changes are visible."""
+    """A value of more than 12 bytes is a view of the input.
+
+    Later changes of the input are therefore visible. Shorter values are copied.
+    """
     data = bytearray(batch(record(key=b"k" * 12, value=b"v" * 13)))
     table = columns.decode_records(data, views=True)
     position = data.index(b"v" * 13)
@@ -97,7 +100,7 @@ def test_views_share_the_bytes_of_the_input(columns):
 
 
 def test_the_input_is_held_as_long_as_a_column(columns, arrow):
-    """Tables, slices, columns and exported arrays keep the input, but no longer."""
+    """The input is kept as long as a table, slice, column or exported array exists."""
     for take in (
         lambda data: columns.decode_records(data, views=True),
         lambda data: columns.decode_records(data, views=True)[1:2],
@@ -135,7 +138,10 @@ def test_views_keep_the_input_alive(columns):
 
 @pytest.mark.parametrize("write", [compressed_batch, lambda *_: b""])
 def test_an_input_without_views_is_not_held(columns, write):
-    """For a compressed batch, the decompressed bytes are kept instead."""
+    """If no value is a view of the input, the input is not kept.
+
+    For a compressed batch, the decompressed bytes are kept instead.
+    """
     data = bytearray(write(record(key=LONG, value=LONG)))
     table = columns.decode_records(data, views=True)
     data.append(0)
@@ -199,7 +205,7 @@ def test_views_are_encoded(columns):
 
 
 def test_views_have_no_flat_arrays(columns):
-    """The error says how to read the values."""
+    """A view column has no flat arrays. The error suggests indexing instead."""
     table = columns.decode_records(SETS["headers"], views=True)
     for column in (table.key, table.value):
         for name in ("data", "offsets"):
@@ -211,7 +217,10 @@ def test_views_have_no_flat_arrays(columns):
 
 
 def test_views_of_inputs_above_a_gigabyte_have_several_buffers(columns):
-    """A view has a 31-bit offset, so Arrow receives the input as several buffers."""
+    """If the input has more than 1 GiB, the views refer to several buffers.
+
+    The offset in a view has 31 bits, so a single buffer would be too large.
+    """
     size = len(SIZES)
     # A 32-bit platform cannot map such an input.
     gigabytes = 2 if sys.maxsize >> 32 else 1

@@ -87,7 +87,7 @@ SLICES = [
 @sweep("name", SETS)
 @sweep("headers", [True, False])
 def test_slices_are_those_of_a_list(columns, name, headers):
-    """Test every column with nulls and headers, and slice the slices again."""
+    """A slice equals the slice of a list, also if it is sliced again."""
     options = {"headers": headers, "batch_columns": True}
     table = columns.decode_records(SETS[name], **options)
     rows = table_of(table)
@@ -119,7 +119,7 @@ def test_slices_are_those_of_a_list(columns, name, headers):
 
 
 def test_slices_count_their_nulls_correctly(columns):
-    """Nulls are counted correctly, wherever a slice starts in the bitmap."""
+    """The null count of a slice is correct for every start bit in the bitmap."""
     keys = [None if row % 3 == 0 or 40 < row < 60 else b"%d" % row for row in range(99)]
     rows = [record(row, row, key, None, HEADERS) for row, key in enumerate(keys)]
     table = columns.decode_records(batch(*rows))
@@ -144,7 +144,10 @@ def test_slices_share_the_buffers_of_the_table(columns):
 
 
 def test_columns_reject_invalid_slices(columns):
-    """The error suggests a valid expression."""
+    """Indexes other than integers and slices with step 1 raise an error.
+
+    The error suggests a valid expression.
+    """
     table = columns.decode_records(SETS["headers"])
     for step in (2, -1):
         with pytest.raises(ValueError, match=rf"no step \(got {step}\)"):
@@ -172,7 +175,7 @@ def test_slices_are_encoded(columns, name):
 
 
 def test_columns_grow_over_many_record_sets(records, columns):
-    """Columns grow over hundreds of different small and large batches."""
+    """Columns are complete if they grow over hundreds of small and large batches."""
     dice = random.Random(5)
     names = [name for name in SETS if name != "transactions"]
     parts = [SETS[dice.choice(names)] for _ in range(300)]
@@ -225,7 +228,10 @@ STAMPS += [2**63 - 1, -(2**63), -(2**63) + 1]
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_timestamp_units_round_down_and_overflow_to_null(columns, unit, write):
-    """Seconds are rounded down. -1 and values that a unit cannot represent are null."""
+    """Timestamps are rounded down to the requested unit.
+
+    Timestamps of -1, and those that a unit cannot represent, are null.
+    """
     data = b"".join(write(record(), base_timestamp=stamp) for stamp in STAMPS)
     table = columns.decode_records(data, timestamp_unit=unit)
     factors = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (10**6, 1)}
@@ -241,7 +247,7 @@ def test_timestamp_units_round_down_and_overflow_to_null(columns, unit, write):
     assert timestamps.type == pyarrow.timestamp(unit, "UTC")
     assert timestamps.view("int64").to_pylist() == expected
     assert table.timestamp.dtype == "int64"
-    # In numpy, a missing timestamp is -1, and one out of range is 0.
+    # numpy arrays have no nulls: a missing timestamp is -1, an overflow is 0.
     assert table.timestamp.tolist() == [
         -1 if stamp == -1 else value or 0
         for stamp, value in zip(STAMPS, expected, strict=True)
@@ -280,7 +286,7 @@ def test_a_column_of_bytes_is_a_sequence(columns):
 
 
 def test_arrays_cannot_be_written(columns):
-    """The arrays are read-only, because Arrow consumers may share their memory."""
+    """The arrays of a column are read-only, because Arrow consumers may share them."""
     table = columns.decode_records(SETS["headers"])
     arrays = (table.offset, table.timestamp, table.key.offsets, table.key.data)
     for array in (*arrays, table.headers.offsets, table.headers.key.data):
@@ -290,7 +296,7 @@ def test_arrays_cannot_be_written(columns):
 
 
 def test_columns_are_independent_of_the_batch(columns):
-    """An array needs neither the input nor the table."""
+    """A numpy array remains valid after its input and its table are deleted."""
     data = bytearray(SETS["headers"])
     table = columns.decode_records(data)
     expected = table_of(table)
@@ -304,7 +310,10 @@ def test_columns_are_independent_of_the_batch(columns):
 
 
 def test_omitted_columns_are_absent(columns):
-    """The error names the column. Batch columns only exist if requested."""
+    """Accessing a column that was not decoded raises an error with its name.
+
+    Batch columns only exist if they are requested.
+    """
     table = columns.decode_records(SETS["headers"])
     for name in (*BATCH_COLUMNS, "nothing"):
         with pytest.raises(AttributeError, match=f"no column '{name}'"):
@@ -319,7 +328,10 @@ def test_omitted_columns_are_absent(columns):
 def test_columns_are_limited_by_arrow_offsets(
     kwire, records, columns, monkeypatch, field, write
 ):
-    """Arrow offsets are limited to 2 GiB. The test lowers this to 1000 bytes."""
+    """If a column exceeds the range of its Arrow offsets, an error is raised.
+
+    The limit is 2 GiB, which the test reduces to 1000 bytes.
+    """
     module = f"{kwire.__name__}._engine.{kwire.backend}.record_columns"
     monkeypatch.setattr(importlib.import_module(module), "LARGEST_OFFSET", 1000)
     data = write(record(0, 0, **{field: bytes(500)}))

@@ -12,12 +12,12 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 def counts(report):
-    """Return the nonzero counters of a report."""
+    """Return the counters of a conversion report that are not 0, by name."""
     return {name: n for name in report.__slots__ if (n := getattr(report, name))}
 
 
 def without_headers(row, magic):
-    """Return a magic 2 row in the form that an older format can store."""
+    """Return a magic 2 row without the fields that the older magic cannot store."""
     offset, timestamp, key, value, _, kind = row
     if magic == 0:
         timestamp, kind = -1, -1
@@ -27,7 +27,10 @@ def without_headers(row, magic):
 @sweep("magic", [0, 1, 2])
 @sweep("name", SETS)
 def test_the_same_magic_is_copied(records, name, magic):
-    """Batches of the requested magic are copied unchanged, even if damaged inside."""
+    """Batches that already have the requested magic are copied unchanged.
+
+    They are copied even if their records are damaged.
+    """
     data = SETS[name]
     heads, position = [], 0
     while head := records.read_batch_header(data, position):
@@ -45,7 +48,10 @@ def test_the_same_magic_is_copied(records, name, magic):
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("magic", [0, 1])
 def test_down_conversion_keeps_rows_and_compression(kwire, records, magic, codec):
-    """Keys, values, offsets and the compression are kept, but zstd is not supported."""
+    """Converting to an older magic keeps keys, values, offsets and the compression.
+
+    zstd is the exception, because older magics do not support it.
+    """
     data = SETS[f"magic 2 {codec}"]
     if codec == "zstd":
         with pytest.raises(kwire.EncodeError, match="zstd") as caught:
@@ -66,10 +72,7 @@ def test_down_conversion_keeps_rows_and_compression(kwire, records, magic, codec
 
 
 def test_uncompressed_records_become_single_messages(records):
-    """Uncompressed records become single messages.
-
-    Compressed records share a wrapper.
-    """
+    """Uncompressed records become single messages. Compressed ones share a wrapper."""
     rows = [record(0, 0, b"k", b"v"), record(2, 5, None, b"w")]
     fields = {"base_offset": 40, "base_timestamp": 100, "last_delta": 4}
     converted, _ = records.convert_batches(batch(*rows, **fields), 1)
@@ -87,9 +90,9 @@ def test_uncompressed_records_become_single_messages(records):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_down_conversion_drops_control_and_empty_batches(records, magic):
-    """Control batches and emptied batches are dropped.
+    """Converting to an older magic drops control batches and batches without records.
 
-    Transactions lose their producer.
+    Records of transactions lose their producer fields.
     """
     data = SETS["transactions"] + SETS["emptied"]
     converted, report = records.convert_batches(data, magic)
@@ -103,7 +106,7 @@ def test_down_conversion_drops_control_and_empty_batches(records, magic):
 
 
 def test_damage_in_dropped_batches_is_ignored(records):
-    """A control batch is dropped without decoding it."""
+    """A damaged control batch is dropped without an error, because it is not read."""
     bad = batch(b"\1what is this", count=1, attributes=0x20)
     assert records.convert_batches(bad, 1)[0] == b""
 
@@ -124,7 +127,10 @@ def test_down_conversion_to_magic_0_keeps_absolute_offsets(records, name):
 @pytest.mark.parametrize("to", [1, 2])
 @pytest.mark.parametrize("codec", CODECS[:4])
 def test_up_conversion_from_magic_0_has_no_timestamps(records, to, codec, kind):
-    """The records have no timestamp, and the timestamp type of the topic."""
+    """Records from magic 0 have no timestamp after the conversion.
+
+    They get the timestamp type of the topic.
+    """
     data = SETS[f"magic 0 {codec}"]
     converted, report = records.convert_batches(data, to, timestamp_type=kind)
     batches = list(records.decode_batches(converted))
@@ -151,7 +157,10 @@ def test_up_conversion_from_magic_0_has_no_timestamps(records, to, codec, kind):
     ],
 )
 def test_up_conversion_from_magic_1_has_no_producer(records, data):
-    """The base offset is that of the first record, and there is no producer."""
+    """Batches from magic 1 have no producer.
+
+    They start at their first record's offset.
+    """
     converted, report = records.convert_batches(data, 2)
     (decoded,) = records.decode_batches(converted)
     before = rows_of(records.decode_batches(data))
@@ -163,7 +172,7 @@ def test_up_conversion_from_magic_1_has_no_producer(records, data):
 
 
 def test_log_append_time_is_kept(records):
-    """The log append time is the max timestamp of the batch, in magic 1 and 2."""
+    """A log append time remains the maximum timestamp of the batch in magic 1 and 2."""
     data = batch(record(timestamp=5), attributes=8, max_timestamp=77)
     converted, _ = records.convert_batches(data, 1)
     assert converted == message(1, 0, timestamp=77, attributes=8)
@@ -172,7 +181,10 @@ def test_log_append_time_is_kept(records):
 
 
 def test_records_below_the_start_offset_are_dropped(records):
-    """As in Kafka, only converting uncompressed batches down drops such records."""
+    """Records before the start offset are dropped from uncompressed batches only.
+
+    This applies to conversions to an older magic, as in Kafka.
+    """
     rows = [record(i, value=b"v") for i in range(4)]
     for data, expected in (
         (batch(*rows, base_offset=10), [12, 13]),
@@ -190,7 +202,7 @@ def test_records_below_the_start_offset_are_dropped(records):
 
 
 def test_mixed_set_is_converted_in_order(records):
-    """Every batch is converted separately, in order: wrappers, runs and batches."""
+    """All batches of a mixed record set are converted separately, in order."""
     data = SETS["all magics"]
     before = rows_of(records.decode_batches(data))
     for magic in (0, 1, 2):
@@ -200,7 +212,7 @@ def test_mixed_set_is_converted_in_order(records):
         assert {decoded.magic for decoded in records.decode_batches(converted)} == {
             magic
         }
-        # The two magic 0 messages become one batch, or two copies.
+        # The two magic 0 messages become one magic 2 batch, or two messages.
         expected = {0: (2, 5), 1: (3, 3), 2: (2, 4)}[magic]
         assert (report.copied, report.converted) == expected
 
@@ -218,7 +230,10 @@ def test_convert_omits_an_incomplete_last_batch(records):
 
 
 def test_convert_reports_the_offset_of_damage(kwire, records):
-    """Checksums are verified for copied batches too, unless they are trusted."""
+    """A damaged batch raises an error with its offset.
+
+    Checksums are also verified for copied batches, unless the caller trusts them.
+    """
     valid, damaged = batch(record()), batch(record(), crc=5)
     for magic in (0, 1, 2):
         with pytest.raises(kwire.errors.CorruptBatch) as caught:
@@ -239,7 +254,7 @@ def test_convert_rejects_unknown_magics(kwire, records, magic):
 
 
 def test_convert_applies_limits(kwire, records):
-    """The limit applies to converted batches, because they are decompressed."""
+    """``limits`` applies to converted batches, because they are decompressed."""
     data = compressed_batch(record(value=bytes(5000)))
     limits = kwire.Limits(decompressed_bytes=1000)
     with pytest.raises(kwire.errors.LimitExceeded):
@@ -257,7 +272,7 @@ def test_both_engines_convert_to_the_same_bytes(twins, name):
 
 
 def test_headers_are_counted_one_by_one(records):
-    """The report counts headers, not records with headers."""
+    """The report counts every header, not the records that have headers."""
     data = batch(record(headers=HEADERS), record(1, headers=HEADERS[:1]))
     _, report = records.convert_batches(data, 1)
     assert report.headers == 5

@@ -22,7 +22,7 @@ from tests.records.record_sets import (
 
 
 class Aborted:
-    """Aborted transaction as in a Fetch response."""
+    """Aborted transaction, with the attributes of a Fetch response's struct."""
 
     def __init__(self, producer_id, first_offset):
         self.producer_id = producer_id
@@ -44,7 +44,7 @@ MIXED = b"".join(
 
 
 def rows_without_type(rows):
-    """Return the row fields without the timestamp type, which the batch has."""
+    """Return rows without their last field, the timestamp type of the batch."""
     return [(r.offset, r.timestamp, r.key, r.value, r.headers) for r in rows]
 
 
@@ -77,7 +77,11 @@ def test_rows_batches_and_columns_select_the_same_records(
 
 @sweep("magic", [0, 1])
 def test_messages_out_of_order_are_selected_individually(records, columns, magic):
-    """In a run, an offset between selected messages may be out of range."""
+    """Messages that are not in offset order are selected individually.
+
+    Consecutive uncompressed messages are decoded together. An offset between two
+    selected messages may be out of range.
+    """
     data = b"".join(message(magic, offset) for offset in (5, 9, 6))
     rows, _ = records.decode_records(data, end_offset=8)
     table = columns.decode_records(data, end_offset=8)
@@ -96,7 +100,10 @@ def test_marker_before_the_start_offset_ends_its_transaction(records, columns):
 
 
 def test_damage_outside_the_offset_range_is_ignored(records, columns):
-    """Damage outside the offsets is ignored, with and without a transaction filter."""
+    """Damage in a batch outside the offset range is ignored.
+
+    This applies with and without a transaction filter.
+    """
     data = transactional(7, 0, b"x") + batch(b"\1damaged", base_offset=1, count=1)
     data += transactional(7, 2, b"y")
     for aborted in (None, ()):
@@ -118,7 +125,10 @@ def test_a_damaged_batch_is_named_by_rows_as_by_batches(kwire, records):
 
 
 def test_the_limit_of_records_is_for_each_batch(kwire, records):
-    """The limit also applies to a compressed message, whose header has no count."""
+    """The record limit applies to every batch.
+
+    This includes a compressed message, whose header has no record count.
+    """
     limits = kwire.Limits(records=2)
     for data in (
         batch(record(), record(1)) * 2,
@@ -134,7 +144,7 @@ def test_the_limit_of_records_is_for_each_batch(kwire, records):
 
 
 def test_errors_do_not_keep_the_buffer(kwire, records):
-    """Callers can resize an input that failed to decode."""
+    """After an error, the caller can resize the input, because no buffer is kept."""
     for damaged in (
         batch(b"\1damaged", count=1),
         batch(record())[:-1] + b"?",
@@ -148,9 +158,10 @@ def test_errors_do_not_keep_the_buffer(kwire, records):
 
 
 def test_a_fetch_is_one_call_of_the_engine(twins):
-    """The number of calls is constant, because calls dominate small batches.
+    """Decoding a record set makes a constant number of engine calls.
 
-    The test counts calls, because times vary between runs.
+    Calls take most of the time for small batches. The test counts calls, because times
+    vary between runs.
     """
     records = twins.fast.records
 

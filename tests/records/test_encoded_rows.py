@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``EncodedRows`` builds the same batch as ``encode_batch`` from the same rows.
 
-A producer does not store rows. It encodes each row immediately, and the header fields
-of the batch are set when it is sent.
+A producer encodes each row immediately, instead of keeping it. The header fields are
+set when the batch is sent.
 """
 
 import random
@@ -23,7 +23,7 @@ def encoded_rows(records):
 
 @pytest.fixture
 def make_header(kwire):
-    """Return a function that creates a batch header from ``encode_batch`` arguments."""
+    """Return a function that creates a batch header from ``encode_batch`` options."""
     import importlib
 
     options = importlib.import_module(f"{kwire.__name__}.records.options")
@@ -50,7 +50,10 @@ def some_rows(seed, count):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed):
-    """Compare the bytes, for portions with any number of rows, and repeated builds."""
+    """The bytes equal those of ``encode_batch``, for any rows in portions of any size.
+
+    Building the batch again returns the same bytes.
+    """
     rows = some_rows(seed, 300)
     timed = [(*row, None, ())[:4] if len(row) > 2 else (*row, None) for row in rows]
     timed = [(*row[:2], 77 if row[2] is None else row[2], *row[3:]) for row in timed]
@@ -67,7 +70,7 @@ def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed)
 
 
 def test_records_are_compressed_by_make_batch(records, encoded_rows, make_header):
-    """The passed function compresses the records once per batch."""
+    """``make_batch`` calls the passed compression function once per batch."""
     rows = some_rows(3, 20)
     encoder = encoded_rows(MOST)
     encoder.extend(rows, 0, 5)
@@ -85,7 +88,10 @@ def test_records_are_compressed_by_make_batch(records, encoded_rows, make_header
 
 
 def test_built_batch_is_unchanged_by_later_rows(records, encoded_rows, make_header):
-    """A built batch that waits to be sent is not changed by later operations."""
+    """Rows that are appended later do not change a batch that was built before.
+
+    A batch may wait to be sent.
+    """
     rows = some_rows(4, 40)
     timed = [(*row, None, ())[:4] for row in rows]
     timed = [(k, v, 5 if time is None else time, h) for k, v, time, h in timed]
@@ -105,7 +111,7 @@ def test_built_batch_is_unchanged_by_later_rows(records, encoded_rows, make_head
 
 
 def test_batch_excludes_rows_appended_during_build(records, encoded_rows, make_header):
-    """A codec may call back. The batch only contains the rows before the call."""
+    """If the compression function appends rows, they are not in the batch."""
     rows = [(b"k", bytes(300), 5)] * 30
     encoder = encoded_rows(MOST)
     encoder.extend(rows[:10])
@@ -120,7 +126,10 @@ def test_batch_excludes_rows_appended_during_build(records, encoded_rows, make_h
 
 
 def test_offsets_of_records_are_replaced(records, encoded_rows, make_header):
-    """Records are written with new offsets without gaps."""
+    """Offsets of ``Record`` rows are ignored.
+
+    The batch numbers its records without gaps.
+    """
     rows = [records.Record(offset=n, key=b"k", value=b"v") for n in (9, 4, 700)]
     encoder = encoded_rows(MOST)
     encoder.extend(rows, 0, 5)
@@ -131,7 +140,7 @@ def test_offsets_of_records_are_replaced(records, encoded_rows, make_header):
 
 
 def test_rows_are_copied_when_they_are_appended(records, encoded_rows, make_header):
-    """The batch contains the bytes at the time of the call."""
+    """Changes of the caller's buffers after ``append`` have no effect."""
     value, headers = bytearray(b"v"), [("h", b"x")]
     encoder = encoded_rows(MOST)
     encoder.extend([[b"k", value, 5, headers]])
@@ -142,7 +151,7 @@ def test_rows_are_copied_when_they_are_appended(records, encoded_rows, make_head
 
 
 def test_extend_stops_at_the_size_limit(records, encoded_rows, make_header):
-    """Rows are added up to the last byte.
+    """``extend`` appends rows until the size limit is reached exactly.
 
     The first row is accepted whatever its size is.
     """
@@ -169,7 +178,10 @@ def test_extend_stops_at_the_size_limit(records, encoded_rows, make_header):
 
 @pytest.mark.parametrize(("row", "path"), BAD)
 def test_encoded_rows_reject_invalid_rows(kwire, encoded_rows, make_header, row, path):
-    """Previous rows have been added, and further rows can be added later."""
+    """An invalid row raises an error.
+
+    Earlier rows remain, and later ones can be added.
+    """
     encoder = encoded_rows(1000)
     with pytest.raises(kwire.EncodeError) as caught:
         encoder.extend([(b"a", b"b"), row, (b"c", b"d")])
@@ -184,7 +196,10 @@ def test_encoded_rows_reject_invalid_rows(kwire, encoded_rows, make_header, row,
 def test_rows_appended_during_encoding_precede_the_row(
     records, encoded_rows, make_header
 ):
-    """If the code of a row adds rows while it is encoded, they precede the row."""
+    """If encoding a row appends other rows, they precede this row in the batch.
+
+    Headers may be iterables whose code appends rows.
+    """
     encoder = encoded_rows(MOST)
 
     class Adds(list):

@@ -23,28 +23,28 @@ HEADERS = pyarrow.list_(PAIR)
 
 
 def int32s(*numbers):
-    """Encode int32 offsets."""
+    """Return the bytes of int32 values, such as Arrow offsets."""
     return struct.pack(f"={len(numbers)}i", *numbers)
 
 
 def view(size, buffer=0, offset=0):
-    """Encode a view whose prefix matches the data of ``views``."""
+    """Return the bytes of a 16-byte view, with the prefix of the data in ``views``."""
     return struct.pack("=i4sii", size, b"aaaa", buffer, offset)
 
 
 def views(kind, *rows):
-    """Return an array of views into 100 bytes."""
+    """Return an array whose rows are views of a buffer of 100 bytes."""
     return build(kind, len(rows), [None, b"".join(rows), b"a" * 100])
 
 
 def pairs(key, count=2):
-    """Return an array of headers with valid values."""
+    """Return an array of headers with the keys ``key`` and valid values."""
     value = pyarrow.array([b"v"] * count, pyarrow.binary())
     return build(PAIR, count, [None], 0, 0, [key, value])
 
 
 def bad_keys():
-    """Return header keys with an offset far outside the data."""
+    """Return header keys whose last offset is far outside the data."""
     return build(pyarrow.string(), 2, [None, int32s(0, FAR, 2), b"ab"])
 
 
@@ -110,7 +110,7 @@ LISTS = {
 
 
 def encode(kwire, column, name):
-    """Encode the column as a batch."""
+    """Encode the column as the column ``name`` of a batch."""
     table = {"key": column, "value": column, name: column}
     table = {
         role: table[role] if role == name else pyarrow.nulls(len(column))
@@ -121,7 +121,7 @@ def encode(kwire, column, name):
 
 
 def send(kwire, column, name):
-    """Prepare the column for a producer, as a table with several chunks."""
+    """Prepare the column for a producer, in a table with several chunks."""
     module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     chunks = pyarrow.chunked_array([column[:0], column, column])
     table = {"value": pyarrow.nulls(len(chunks)), name: chunks}
@@ -132,9 +132,9 @@ def send(kwire, column, name):
 
 
 def write_from_spark(kwire, column, name):
-    """Write the column like a Spark task.
+    """Write the column in the same way as a Spark task.
 
-    The error occurs before a broker is contacted.
+    An invalid column raises an error before a broker is contacted.
     """
     module = importlib.import_module(f"{kwire.__name__}.spark.live.writing")
     options = importlib.import_module(f"{kwire.__name__}.spark.live.sink_options")
@@ -152,13 +152,13 @@ FIELDS = importlib.import_module("kwire.spark.live.sink_options").SinkColumns._f
 
 
 def decode(kwire, column, name):
-    """Decode the column as messages."""
+    """Decode the column with ``messages_to_arrow``."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     arrow.messages_to_arrow(column, kwire.messages.ApiVersionsRequest, 0)
 
 
 def hash_keys(kwire, column, name):
-    """Hash the column as keys."""
+    """Compute the partition hashes of the column."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     partitioners.murmur2_column(column)
 
@@ -175,7 +175,10 @@ OF_TABLES = ("encode_batch", "send_table", "Spark")
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_invalid_values_are_an_encode_error(kwire, entry):
-    """Test every type that pyarrow casts to bytes."""
+    """Invalid values in a column raise EncodeError.
+
+    The types are all types that pyarrow casts to bytes.
+    """
 
     def work(note):
         for words, column in COLUMNS.items():
@@ -190,7 +193,7 @@ def test_invalid_values_are_an_encode_error(kwire, entry):
 
 @pytest.mark.parametrize("entry", OF_TABLES)
 def test_invalid_headers_are_an_encode_error(kwire, entry):
-    """Test lists, their keys, and null values of them."""
+    """Invalid header lists, header keys and null headers raise EncodeError."""
 
     def work(note):
         for words, column in LISTS.items():
@@ -203,7 +206,7 @@ def test_invalid_headers_are_an_encode_error(kwire, entry):
 
 
 def rename_column(batch):
-    """Return a record batch with a column name in invalid UTF-8."""
+    """Return a record batch that has a column name of invalid UTF-8."""
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
@@ -213,7 +216,10 @@ def rename_column(batch):
 
 @pytest.mark.parametrize("entry", ["encode_batch", "send_table"])
 def test_column_names_that_are_not_utf_8_are_an_encode_error(kwire, entry):
-    """Reading such a name raises ``UnicodeDecodeError`` in pyarrow."""
+    """A column name of invalid UTF-8 raises EncodeError.
+
+    pyarrow raises ``UnicodeDecodeError`` when the name is read.
+    """
     batch = rename_column(pyarrow.record_batch({"value": [b"a"], "renamed": [1]}))
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
@@ -231,9 +237,10 @@ def prepare(module, table, **roles):
 
 
 def test_a_cast_with_an_invalid_result_is_an_encode_error(kwire):
-    """Version 26 of pyarrow casts list views without a last offset.
+    """If a cast of pyarrow returns an invalid array, EncodeError is raised.
 
-    The result may also be correct.
+    pyarrow 26 casts list views to lists without a last offset. Other versions return a
+    correct result, which is accepted.
     """
     module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     lists = pyarrow.array([[("a", b"b")], [("c", b"d")]], pyarrow.list_view(PAIR))
@@ -248,7 +255,7 @@ def test_a_cast_with_an_invalid_result_is_an_encode_error(kwire):
 
 
 def test_values_that_cannot_be_cast_name_their_column(kwire):
-    """Values that cannot be cast raise ``EncodeError``, and types ``TypeError``."""
+    """A value that cannot be cast raises EncodeError, a wrong type raises TypeError."""
     module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     times = pyarrow.array([2**63], pyarrow.uint64())
     keys = pyarrow.array([[{"key": b"\xff", "value": b"a"}]])
@@ -268,7 +275,10 @@ def test_values_that_cannot_be_cast_name_their_column(kwire):
 
 
 def test_damaged_c_arrays_are_values_or_encode_errors(kwire, figure):
-    """Test random lengths, null counts, offsets and missing buffers."""
+    """Damaged Arrow arrays are decoded, or raise EncodeError, and do not crash.
+
+    Lengths, null counts and offsets are random, and buffers may be missing.
+    """
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     rows = 8
     texts = [f"text {n}" for n in range(rows)]

@@ -41,7 +41,7 @@ EXAMPLES = {magic: bytes.fromhex(text) for magic, text in EXAMPLES.items()}
 
 
 def example_rows(magic):
-    """Return the two example records, with the fields that the format supports."""
+    """Return the two example records without the fields that the magic cannot store."""
     return [
         (
             0,
@@ -55,14 +55,14 @@ def example_rows(magic):
 
 
 def decode_single(records, data, **options):
-    """Decode data that must contain a single batch."""
+    """Decode ``data``, and return its only batch."""
     (decoded,) = records.decode_batches(data, **options)
     return decoded
 
 
 @pytest.mark.parametrize("magic", EXAMPLES)
 def test_bytes_of_another_writer_are_read(records, magic):
-    """Compare the two records and all header fields."""
+    """Bytes of another writer are decoded to the expected header and records."""
     decoded = decode_single(records, EXAMPLES[magic])
     assert [
         row_of(decoded_record) for decoded_record in decoded.records
@@ -88,7 +88,7 @@ def test_bytes_of_another_writer_are_read(records, magic):
 
 @pytest.mark.parametrize("magic", EXAMPLES)
 def test_the_same_rows_give_the_same_bytes(records, magic):
-    """The records are encoded to the bytes of the other writer."""
+    """The example records are encoded to the bytes of the other writer."""
     rows = [(row[2], row[3], row[1], row[4]) for row in example_rows(magic)]
     encoded = records.encode_batch(
         rows, magic=magic, partition_leader_epoch=0 if magic == 2 else -1
@@ -133,7 +133,10 @@ def test_every_header_field_is_decoded(records):
 @sweep("high", [0x0000, 0x7F00, 0x8000, 0xFF00])
 @sweep("low", range(0, 0x80, 8))
 def test_every_attribute_bit_is_decoded_or_ignored(records, low, high):
-    """Bits 3 to 6 have a meaning in all combinations, bits from 7 on none."""
+    """Attribute bits 3 to 6 are decoded in all combinations.
+
+    Bits from 7 on have no meaning, and are ignored.
+    """
     data = batch(
         record(timestamp=5),
         attributes=high | low | 0x80,
@@ -152,7 +155,7 @@ def test_every_attribute_bit_is_decoded_or_ignored(records, low, high):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("bit", [0x08, 0x10, 0x20, 0x40, 0x80])
 def test_messages_only_have_the_timestamp_type_bit(records, magic, bit):
-    """Only bit 3 has a meaning in messages, in magic 1."""
+    """In magic 1, attribute bit 3 is the timestamp type. All other bits are ignored."""
     decoded = decode_single(records, message(magic, 3, b"k", b"v", 9, bit))
     assert decoded.timestamp_type == (-1 if magic == 0 else int(bit == 0x08))
     assert not decoded.is_transactional and not decoded.is_control
@@ -189,7 +192,7 @@ def test_log_append_time_applies_to_all_records(records, write):
 
 
 def test_delete_horizon_is_the_base_timestamp(records):
-    """The base timestamp has a second meaning if the bit is set."""
+    """If the delete horizon bit is set, the base timestamp is the delete horizon."""
     data = batch(record(timestamp=-40), attributes=0x40, base_timestamp=900)
     decoded = decode_single(records, data)
     assert decoded.delete_horizon == decoded.base_timestamp == 900
@@ -197,7 +200,10 @@ def test_delete_horizon_is_the_base_timestamp(records):
 
 
 def test_reader_continues_after_an_emptied_batch(records):
-    """A batch without records has a last offset, from which the reader continues."""
+    """A batch without records has a last offset.
+
+    A reader continues after it, although compaction removed all records.
+    """
     data = batch(
         last_delta=5, base_offset=10, base_timestamp=-1, max_timestamp=8, producer_id=4
     )
@@ -211,7 +217,7 @@ def test_reader_continues_after_an_emptied_batch(records):
 
 
 def test_offset_gaps_are_kept(records):
-    """Compaction keeps offsets, including the last offset of the batch."""
+    """Offset gaps from compaction are kept, and so is the last offset of the batch."""
     data = batch(record(3), record(7), base_offset=40, last_delta=12)
     decoded = decode_single(records, data)
     assert [decoded_record.offset for decoded_record in decoded.records] == [43, 47]
@@ -223,7 +229,10 @@ def test_offset_gaps_are_kept(records):
 
 
 def test_headers_are_kept_unchanged(records):
-    """Order, duplicates, empty keys, null values and empty values are kept."""
+    """Headers are decoded unchanged.
+
+    Order, duplicates, empty keys, null values and empty values are kept.
+    """
     headers = [(b"b", b"1"), (b"a", None), (b"b", b""), (b"", b"\0"), (b"b", b"1")]
     decoded = decode_single(records, batch(record(headers=headers)))
     assert decoded.records[0].headers == tuple((k.decode(), v) for k, v in headers)

@@ -55,7 +55,7 @@ def reading(data: bytes) -> None:
 
 
 def writing() -> None:
-    """Constructors take keywords and any sequence, and encode takes any message."""
+    """Constructors accept keywords and any sequence. ``encode`` accepts any message."""
     topic = MetadataRequest.MetadataRequestTopic(name="a", topic_id=NOTHING)
     request = MetadataRequest(topics=[topic], allow_auto_topic_creation=False)
     reveal_type(request.topics)  # tuple[MetadataRequestTopic, ...] | None
@@ -76,7 +76,7 @@ def writing() -> None:
 
 
 def changing(reply: MetadataResponse) -> None:
-    """Messages are frozen. ``replace`` takes the fields of the class only."""
+    """Messages are frozen. ``replace`` only accepts the fields of the class."""
     reveal_type(reply.replace(controller_id=7, topics=[]))  # MetadataResponse
     reveal_type(reply.topics[0].replace(name=None))  # MetadataResponseTopic
     reply.replace(controller_id="7")  # error
@@ -88,7 +88,7 @@ def changing(reply: MetadataResponse) -> None:
 
 
 def matching(reply: MetadataResponse) -> None:
-    """Patterns use the order and the names of fields."""
+    """``match`` patterns accept fields by position and by name."""
     match reply:
         case MetadataResponse(throttle, brokers, cluster_id=str(cluster)):
             reveal_type(throttle)  # int
@@ -116,7 +116,7 @@ def facts() -> None:
 
 
 def json_form(request: MetadataRequest, obj: dict[str, object]) -> None:
-    """from_json returns an instance of the class that was passed to it."""
+    """``from_json`` returns an instance of the class that was passed to it."""
     reveal_type(kwire.to_json(request, 12))  # dict[str, Any]
     reveal_type(kwire.from_json(MetadataRequest, obj, 12))  # MetadataRequest
     kwire.from_json(MetadataRequest, "{}", 12)  # error
@@ -150,7 +150,10 @@ def any_message(message: messages.Message) -> None:
 
 
 def reading_records(data: bytes, position: int | None) -> None:
-    """Decoding from an offset always returns a next offset."""
+    """``decode_records`` returns the next offset as int if an offset is passed.
+
+    Without a start offset, or if it may be None, the next offset may be None.
+    """
     rows, after = records.decode_records(data, start_offset=7)
     reveal_type(rows)  # list[Record]
     reveal_type(after)  # int

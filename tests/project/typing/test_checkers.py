@@ -34,7 +34,7 @@ REVEALED = {
 
 
 def run_mypy(folder):
-    """Yield the output of mypy: (file, line, severity, text)."""
+    """Run mypy. Yield (file, line, severity, text) for every line of its output."""
     command = [sys.executable, "-m", "mypy", "--strict", "--output=json"]
     # Ignore the project's configuration, because users do not have it.
     command += ["--config-file=", f"--cache-dir={folder}", *map(str, CHECKED)]
@@ -52,7 +52,7 @@ def run_mypy(folder):
 
 
 def run_pyright(folder):
-    """Yield the output of pyright: (file, line, severity, text)."""
+    """Run pyright. Yield (file, line, severity, text) for every diagnostic."""
     node = node_program()
     if node is None:
         pytest.fail("pyright needs Node.js: install it, or pyright[nodejs]")
@@ -94,7 +94,7 @@ def node_program():
 
 
 def spell_type(text):
-    """Remove module names from a type, as in the examples."""
+    """Remove the module names from a type, because the examples do not contain them."""
     return re.sub(r"(?<![\w.'])(?:\w+\.)+(?=\w)", "", text)
 
 
@@ -103,7 +103,7 @@ CHECKERS = {"mypy": run_mypy, "pyright": run_pyright}
 
 @pytest.fixture(scope="module", params=sorted(CHECKERS))
 def checker_output(request, tmp_path_factory):
-    """Return the output of a type checker: errors and revealed types by line."""
+    """Return the errors and the revealed types that a type checker reports, by line."""
     errors, types = {}, {}
     folder = tmp_path_factory.mktemp(request.param)
     for file, line, severity, words in CHECKERS[request.param](folder):
@@ -117,13 +117,13 @@ def checker_output(request, tmp_path_factory):
 
 
 def test_every_revealed_type_is_the_expected_one(checker_output):
-    """Users see exact types, including nested structs and None."""
+    """Every checker infers the types that the comments in the examples contain."""
     assert len(REVEALED) >= 30
     assert checker_output[1] == REVEALED
 
 
 def test_checkers_reject_wrong_uses_only(checker_output):
-    """Misspelled fields, wrong types and assignments are detected before run time."""
+    """Every checker rejects exactly the lines with the comment "# error"."""
     unexpected = {n: text for n, text in checker_output[0].items() if n not in REFUSED}
     assert not unexpected
     assert set(checker_output[0]) == REFUSED

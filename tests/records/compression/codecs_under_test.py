@@ -24,12 +24,12 @@ ROUTES = {
     "zstd": ("zstd", None),
     "zstd by cramjam": ("zstd", "zstandard"),
 }
-"""Codec by route, and the library that is made unavailable."""
+"""(codec, library) by route. The library is made unavailable, or None."""
 
 
 @functools.cache
 def text(size):
-    """Return reproducible bytes that compress about as well as typical records."""
+    """Return ``size`` reproducible bytes, which compress about as well as records."""
     dice = random.Random(size)
     words = [dice.randbytes(3).hex().encode() for _ in range(100)]
     return b" ".join(dice.choices(words, k=size // 7 + 1))[:size]
@@ -44,7 +44,7 @@ PAYLOADS = [text(size) for size in SIZES] + [
 
 
 class Codec:
-    """Package codec, with default values for all arguments except the bytes."""
+    """Codec of the tested package, with default values for most arguments."""
 
     def __init__(self, kwire, name):
         self.kwire = kwire
@@ -61,7 +61,10 @@ class Codec:
         return self.module.compress(self.number, data, magic, level)
 
     def refusal(self, data, **ceilings):
-        """Assert that decoding fails, and return the error."""
+        """Assert that decoding raises CorruptBatch or LimitExceeded.
+
+        Return the error.
+        """
         kinds = (self.kwire.CorruptBatch, self.kwire.LimitExceeded)
         with pytest.raises(kinds) as caught:
             self.read(data, **ceilings)
@@ -69,7 +72,7 @@ class Codec:
         return caught.value
 
     def reason(self, data, **ceilings):
-        """Assert that the data is reported as damaged, and return the reason."""
+        """Assert that decoding raises CorruptBatch. Return the reason in the error."""
         error = self.refusal(data, **ceilings)
         assert type(error) is self.kwire.CorruptBatch, error
         assert error.reason.isprintable() and len(error.reason) < 160
@@ -77,7 +80,10 @@ class Codec:
 
 
 def xxh32(data):
-    """Compute xxh32 with seed 0 for fewer than 16 bytes (xxHash specification)."""
+    """Compute the 32-bit xxHash (XXH32) of fewer than 16 bytes with the seed 0.
+
+    Source: the xxHash specification. Longer inputs need another algorithm.
+    """
     primes = 2654435761, 2246822519, 3266489917, 668265263, 374761393
     value = (primes[4] + len(data)) % 2**32
 
@@ -96,7 +102,13 @@ def xxh32(data):
 
 
 def lz4_frame(*blocks, flags=0x60, sizes=0x40, magic=b"\x04\x22\x4d\x18", extra=b""):
-    """Build an lz4 frame from compressed blocks."""
+    """Build an lz4 frame.
+
+    * ``blocks``: content of the blocks, without their sizes.
+    * ``flags`` and ``sizes``: the two descriptor bytes FLG and BD.
+    * ``magic``: magic bytes.
+    * ``extra``: optional header fields.
+    """
     head = bytes([flags, sizes]) + extra
     body = b"".join(len(block).to_bytes(4, "little") + block for block in blocks)
     return magic + head + xxh32(head)[2:3] + body + bytes(4)
@@ -106,7 +118,7 @@ XERIAL = bytes.fromhex("82534e4150505900 00000001 00000001")
 
 
 def xerial(*blocks):
-    """Frame raw snappy blocks in the xerial format."""
+    """Return raw snappy blocks in the xerial format: a header, then size and block."""
     return XERIAL + b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
 
 

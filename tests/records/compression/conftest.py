@@ -11,7 +11,7 @@ from tests.records.compression.codecs_under_test import ROUTES, Codec
 
 @pytest.fixture(params=sorted(ROUTES))
 def route(request, kwire, monkeypatch):
-    """Return every codec with all its libraries."""
+    """Return a codec that uses one of its libraries. The test runs once per route."""
     name, missing = ROUTES[request.param]
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)

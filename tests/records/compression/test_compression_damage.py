@@ -43,13 +43,14 @@ def test_truncated_payload_is_rejected(route):
     """A truncated payload is never decoded as a shorter one."""
     packed = route.write(text(300))
     for size in range(len(packed)):
-        # An empty payload is encoded as the xerial header only.
+        # The first bytes of a snappy payload are a complete xerial header, and
+        # therefore a valid empty payload.
         if packed[:size] != XERIAL:
             assert len(route.reason(packed[:size])) > 20
 
 
 def test_truncated_payload_of_two_frames_is_rejected(kwire, monkeypatch):
-    """Truncation is detected, even if the first frame is complete."""
+    """A payload of two zstd frames is rejected if the second frame is truncated."""
     for missing in ("", "zstandard"):
         if missing:
             monkeypatch.setitem(sys.modules, missing, None)
@@ -64,10 +65,10 @@ def test_truncated_payload_of_two_frames_is_rejected(kwire, monkeypatch):
 
 
 def damage(packed):
-    """Replace one byte at a time.
+    """Yield copies of a payload in which one byte is changed.
 
-    In the header all values are tested, because it contains most checks. Later, one bit
-    is flipped.
+    The first 20 bytes, which contain the header, are replaced by all other values. In
+    the other bytes, every single bit is flipped.
     """
     for position in range(len(packed)):
         flips = range(1, 256) if position < 20 else (1 << bit for bit in range(8))
@@ -94,21 +95,28 @@ def test_changed_bytes_are_decoded_or_typed_errors(route):
             assert route.number != 1 or content == plain
     assert refused > 1000
     assert read_count > 0
-    assert route.read(packed) == plain  # Damaged input has no effect on later calls.
+    # A damaged payload does not affect later calls.
+    assert route.read(packed) == plain
 
 
 # Limits -----------------------------------------------------------------------------
 
 
 def zstd_bomb(frames=1, blocks=2048, head=b"\x00\x38"):
-    """Return zstd frames with zeros. A block has four bytes and contains 128 KiB."""
+    """Return ``frames`` zstd frames that decompress to zeros.
+
+    Every block has four bytes and decompresses to 128 KiB.
+    """
     block = (128 * 1024 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
     body = block * (blocks - 1) + bytes([block[0] | 1]) + block[1:]
     return (b"\x28\xb5\x2f\xfd" + head + body) * frames
 
 
 def gzip_bomb():
-    """Return 256 MiB compressed zeros, created by repeating a compressed block."""
+    """Return a gzip payload that decompresses to 256 MiB of zeros.
+
+    It repeats one compressed block, so that creating it is fast.
+    """
     zeros, checksum = bytes(MIB), 0
     writer = zlib.compressobj(9, zlib.DEFLATED, -15)
     block = writer.compress(zeros) + writer.flush(zlib.Z_FULL_FLUSH)
@@ -156,19 +164,22 @@ BOMBS = {
 
 @pytest.fixture(params=sorted(BOMBS))
 def bomb(request):
-    """Return a codec's name, and bytes that decompress to far above the limit."""
+    """Return (codec, payload). The payload decompresses to far more than the limit."""
     return BOMBS[request.param]
 
 
 @pytest.fixture(params=[(), ("zstandard", "isal")], ids=["fastest", "others"])
 def libraries(request, monkeypatch):
-    """Use all libraries, then only the required libraries."""
+    """Run the test with all libraries, and with the required libraries only."""
     for library in request.param:
         monkeypatch.setitem(sys.modules, library, None)
 
 
 def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
-    """Memory grows by the limit and at most two blocks, within 50 ms."""
+    """Decompressing a bomb stops at the limit.
+
+    Memory grows by at most the limit and two blocks. The call takes less than 50 ms.
+    """
     name, data = bomb
     codec = Codec(kwire, name)
     sizes = []
@@ -232,9 +243,10 @@ except kwire.DecodeError:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
-"""Starts the script in a small intermediate process.
+"""Program that runs a script in a new process.
 
-In a new process, ru_maxrss starts with the parent's maximum.
+It is needed because ``ru_maxrss`` of a new process starts with the maximum of its
+parent, and this program is small.
 """
 
 
@@ -243,7 +255,10 @@ In a new process, ru_maxrss starts with the parent's maximum.
     "kind", ["gzip", "snappy, many blocks", "lz4", "lz4, large blocks", "zstd"]
 )
 def test_bombs_leave_the_process_small(kind, missing, tmp_path, figure):
-    """The complete process is measured, including memory in the libraries."""
+    """The peak memory of a process stays small if it decompresses a bomb.
+
+    This includes memory that the compression libraries allocate.
+    """
     name, data = BOMBS[kind]
     (tmp_path / "bomb").write_bytes(data)
     code = RESIDENT.format(
@@ -257,9 +272,9 @@ def test_bombs_leave_the_process_small(kind, missing, tmp_path, figure):
 
 
 def test_decompressed_bytes_limit_is_exact(route):
-    """A payload at the limit is accepted.
+    """A payload is accepted if its decompressed size equals ``decompressed_bytes``.
 
-    One byte more is an error that names the option.
+    If it has one byte more, the error names this option.
     """
     for plain in (text(5000), text(200_000), bytes(MIB)):
         packed = route.write(plain)
@@ -293,7 +308,10 @@ def test_decompression_ratio_limit_applies(route):
 
 @pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
 def test_zstd_windows_are_limited_above_8_mib(route):
-    """Windows up to 8 MiB are always allowed, and larger ones up to the limit."""
+    """Windows of zstd frames up to 8 MiB are accepted with any limit.
+
+    Larger windows must not exceed ``decompressed_bytes``.
+    """
     full_frame = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
     assert route.read(full_frame, decompressed_bytes=MIB) == bytes(128 * 1024)
     large = zstd_bomb(blocks=1, head=bytes([0, 16 << 3]))
@@ -304,7 +322,11 @@ def test_zstd_windows_are_limited_above_8_mib(route):
 
 @pytest.mark.parametrize("route", ["zstd by cramjam"], indirect=True)
 def test_cramjam_full_buffer_is_detected_without_its_message(route, monkeypatch):
-    """Full buffers and damage are distinguished by cramjam's output, not message."""
+    """If cramjam's output buffer is full, LimitExceeded is raised.
+
+    Full buffers and damaged payloads raise the same class in cramjam. kwire compares
+    the output instead of the message, which may change.
+    """
     import cramjam
 
     def decompress_into(data, memory):
@@ -319,7 +341,8 @@ def test_cramjam_full_buffer_is_detected_without_its_message(route, monkeypatch)
         zstd = SimpleNamespace(decompress_into=decompress_into)
 
     monkeypatch.setattr(route.module.zstd, "_load_library", Reworded)
-    # A frame that declares its size is rejected before the library decodes it.
+    # Do not write the content size, because a frame with a too large size is rejected
+    # before cramjam decodes it.
     writer = zstandard.ZstdCompressor(write_content_size=False)
     for plain in (text(300_000), bytes(300_000)):
         packed = writer.compress(plain)
@@ -334,7 +357,7 @@ def test_cramjam_full_buffer_is_detected_without_its_message(route, monkeypatch)
 
 
 def test_codecs_raise_memory_error(route):
-    """Without a limit, a failed allocation is reported with a clear message."""
+    """If no memory is available, LimitExceeded says so, even without a limit."""
     packed = route.write(text(100_000))
 
     def allocate(size):

@@ -35,12 +35,15 @@ ZSTD = struct.pack("<I", 0xFD2FB528)
 
 
 def repeat_piece(head, piece, end=b""):
-    """Repeat a piece between ``head`` and ``end`` up to one megabyte."""
+    """Return ``head``, repetitions of ``piece``, and ``end``, with about 1 MiB."""
     return head + piece * ((MIB - len(head) - len(end)) // len(piece)) + end
 
 
 def deflate_blocks(bits):
-    """Repeat the bits of a deflate block within one gzip member."""
+    """Return a gzip member of 1 MiB that repeats a deflate block.
+
+    ``bits`` is the block as a string of "0" and "1".
+    """
     body = bits * ((MIB - 30) * 8 // len(bits)) + "1100000000"
     body += "0" * (-len(body) % 8)
     packed = int(body[::-1], 2).to_bytes(len(body) // 8, "little")
@@ -77,7 +80,7 @@ EMPTY = {
         repeat_piece(ZSTD + b"\xa0" + struct.pack("<I", 1), b"\x14\0\0\0\0", b"\1\0\0"),
     ),
 }
-"""Codec, and a megabyte with little or no content, by name."""
+"""(codec, payload) by name. The payload has 1 MiB and little or no content."""
 
 BY_ROUTE = [
     (content_name, route)
@@ -91,10 +94,10 @@ BY_ROUTE = [
 def test_a_megabyte_of_empty_blocks_is_refused_soon(
     kwire, monkeypatch, content_name, route, figure
 ):
-    """Detecting the damage takes no longer than decoding regular data.
+    """A payload of 1 MiB with empty blocks is rejected as damaged.
 
-    With zlib, blocks within a gzip member are not counted, because they do not slow it
-    down.
+    Rejecting it takes no longer than decoding regular data. zlib does not count the
+    blocks within a gzip member, because they do not slow it down.
     """
     name, missing = ROUTES[route]
     if missing:
@@ -115,7 +118,10 @@ def test_a_megabyte_of_empty_blocks_is_refused_soon(
 
 
 def test_a_few_empty_blocks_are_read(kwire):
-    """Up to 16 pieces are accepted, because an empty piece at the end is valid."""
+    """Up to 16 empty blocks, frames or members are accepted.
+
+    Writers may add an empty one at the end.
+    """
     plain = text(100)
     raw, lz4 = raw_snappy(plain), Codec(kwire, "lz4").write(plain)
     zstd = zstandard.ZstdCompressor()
@@ -152,7 +158,7 @@ def test_flushed_blocks_of_zstd_are_read(kwire):
 
 
 def test_zeros_in_the_largest_blocks_are_read(kwire):
-    """With zstd, 64 MiB of zeros become 512 tiny blocks."""
+    """64 MiB of zeros are decoded, although zstd writes them as 512 tiny blocks."""
     codec = Codec(kwire, "zstd")
     plain = bytes(64 * MIB)
     for level in (1, 3, 19):

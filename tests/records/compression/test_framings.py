@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """kwire and other libraries decode each other's compressed payloads.
 
-The references are ``zstandard``, ``lz4``, the standard gzip module, and the codec
-functions of two other clients.
+The other libraries are ``zstandard``, ``lz4``, the standard gzip module, and the codec
+functions of two other Kafka clients.
 """
 
 import gzip
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.gate_on_pure
 
 @pytest.mark.parametrize("number", range(len(PAYLOADS)))
 def test_codec_round_trip(route, number):
-    """Test all payloads and memory types, with an exact limit and without."""
+    """Every payload is restored, from all buffer types and with all limits."""
     plain = PAYLOADS[number]
     packed = route.write(plain)
     assert type(packed) is bytes
@@ -63,7 +63,7 @@ def test_codec_round_trip(route, number):
 
 
 def test_codec_none_returns_the_input(kwire):
-    """The input is returned without a copy, and without checking a limit."""
+    """The codec "none" returns its input, without a copy and without a limit."""
     codec, data = Codec(kwire, "none"), bytearray(b"abc")
     assert codec.write(data) == b"abc"
     content = codec.read(data, decompressed_bytes=1)
@@ -72,7 +72,7 @@ def test_codec_none_returns_the_input(kwire):
 
 
 def test_codecs_read_a_mmap(route, tmp_path):
-    """Log files are mapped, so the payload is in the middle of a memory map."""
+    """A payload in the middle of a memory map is decoded, as in a mapped log file."""
     packed = route.write(text(100_000))
     (tmp_path / "log").write_bytes(b"before" + packed + b"after")
     with open(tmp_path / "log", "rb") as file:
@@ -82,7 +82,7 @@ def test_codecs_read_a_mmap(route, tmp_path):
 
 
 def test_codecs_write_into_given_memory(route):
-    """The result is stored where the memory from ``allocate`` starts."""
+    """The decompressed bytes are written to the start of the allocated buffer."""
     plain, buffers = text(200_000), []
 
     def allocate(size):
@@ -96,7 +96,10 @@ def test_codecs_write_into_given_memory(route):
 
 
 def test_codecs_let_other_threads_run(route):
-    """The libraries release the GIL. Otherwise no other thread would run."""
+    """Other threads run while a codec compresses or decompresses.
+
+    The libraries release the GIL.
+    """
     plain = text(8 * MIB)
     packed = {
         2: raw_snappy,
@@ -125,7 +128,10 @@ def test_codecs_let_other_threads_run(route):
 
 
 def test_threads_do_not_share_a_context(route):
-    """Concurrent calls return their own bytes."""
+    """Concurrent calls in several threads return the correct bytes.
+
+    A codec must not share its state between threads.
+    """
     plain = [text(size) for size in range(20_000, 20_400, 50)]
     failures = []
 
@@ -155,7 +161,7 @@ def test_codec_names_match_the_batch_attributes(kwire):
 
 
 def test_codec_table_is_indexed_by_number(kwire):
-    """The codec table is indexed by codec number."""
+    """The index of a codec in the table is its number in the batch attributes."""
     module = Codec(kwire, "none").module
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     assert [row.number for row in module.CODECS] == list(range(len(module.CODECS)))
@@ -171,7 +177,7 @@ def test_codec_table_is_indexed_by_number(kwire):
 
 @pytest.mark.parametrize("number", [-1, 5, 6, 7])
 def test_unknown_codec_number_is_rejected(kwire, number):
-    """The attributes can contain three numbers that have no codec."""
+    """Numbers from 5 to 7 fit in the batch attributes, but are not codecs."""
     codec = Codec(kwire, "gzip")
     codec.number = number
     assert str(number) in codec.reason(b"abc")
@@ -253,10 +259,11 @@ def test_kwire_and_other_clients_decode_each_other(kwire, plain):
 
 
 def test_lz4_header_has_the_checksum_of_its_magic(kwire):
-    """The header has version 1, independent 64 KiB blocks and a checksum.
+    """An lz4 frame has version 1, independent 64 KiB blocks and a header checksum.
 
-    In magic 0, the checksum is the wrong one that Kafka's old clients wrote, and
-    otherwise it is correct.
+    For magic 0, the checksum includes the magic bytes of the frame, as Kafka's old
+    clients computed it. For magic 1 and 2, it is the checksum that the lz4 format
+    specifies.
     """
     codec = Codec(kwire, "lz4")
     # The xxHash specification defines these values for a seed of 0.
@@ -275,7 +282,10 @@ def test_lz4_header_has_the_checksum_of_its_magic(kwire):
 
 
 def test_lz4_header_checksum_is_read_from_magic_1_on(kwire):
-    """Clients wrote two variants for magic 0, so its checksum is not verified."""
+    """The checksum of the lz4 header is only verified for magic 1 and 2.
+
+    For magic 0, clients wrote two variants.
+    """
     codec = Codec(kwire, "lz4")
     for magic in (0, 1, 2):
         packed = bytearray(codec.write(text(1000), magic))
@@ -305,7 +315,10 @@ def test_lz4_of_the_oldest_clients_is_compatible(kwire, monkeypatch):
 @pytest.mark.parametrize("flags", [*itertools.product([False, True], repeat=3)])
 @pytest.mark.parametrize("block", [4, 5, 6, 7])
 def test_lz4_frames_with_all_options_are_read(kwire, block, flags):
-    """Test every block size, with and without both checksums and the content size."""
+    """lz4 frames with all block sizes and all combinations of flags are decoded.
+
+    The flags are block checksum, content checksum and content size.
+    """
     codec = Codec(kwire, "lz4")
     names = ("content_checksum", "block_checksum", "store_size")
     options = dict(zip(names, flags, strict=True))
@@ -321,7 +334,7 @@ def test_lz4_frames_with_all_options_are_read(kwire, block, flags):
 
 
 def test_lz4_stores_incompressible_blocks(kwire):
-    """Such a block has its own size plus four bytes."""
+    """An lz4 block that cannot be compressed is stored unchanged after its size."""
     codec = Codec(kwire, "lz4")
     plain = random.Random(1).randbytes(65536)
     assert codec.write(plain)[7:] == b"\x00\x00\x01\x80" + plain + bytes(4)
@@ -400,7 +413,7 @@ def test_zstd_frame_that_requires_a_dictionary_is_rejected(kwire):
 
 
 def gzip_member(plain, name=None):
-    """Return a gzip member written by the standard library."""
+    """Compress ``plain`` with the standard library, optionally with a file name."""
     file = io.BytesIO()
     with gzip.GzipFile(name or "", "wb", fileobj=file, mtime=12345) as writer:
         writer.write(plain)
@@ -419,7 +432,10 @@ def with_all_fields(plain):
 
 @pytest.mark.parametrize("missing", [None, "isal"])
 def test_all_gzip_members_are_read(kwire, monkeypatch, missing):
-    """All members are read, up to the first bytes that Java's reader ignores, too."""
+    """All gzip members in a payload are decoded.
+
+    Decoding ends at the first bytes that are not a member, as in Java's reader.
+    """
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
     codec = Codec(kwire, "gzip")
@@ -443,7 +459,7 @@ def test_gzip_is_deterministic(kwire):
 @pytest.mark.parametrize("missing", [None, "isal"])
 @pytest.mark.parametrize("position", range(-8, 0))
 def test_gzip_trailer_is_verified(kwire, monkeypatch, position, missing):
-    """The trailer consists of the checksum and the size."""
+    """If the checksum or size in the gzip trailer is wrong, the payload is damaged."""
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
     codec = Codec(kwire, "gzip")
@@ -453,7 +469,10 @@ def test_gzip_trailer_is_verified(kwire, monkeypatch, position, missing):
 
 
 def test_snappy_is_written_with_xerial_framing(kwire):
-    """Test writing of xerial's header and 32 KiB blocks, and reading of raw blocks."""
+    """Records are compressed with snappy in the xerial format, in blocks of 32 KiB.
+
+    Payloads without the xerial format are decoded as well.
+    """
     snappy = Codec(kwire, "snappy")
     plain = text(70_000)
     parts = [plain[start : start + 32768] for start in range(0, len(plain), 32768)]
@@ -481,7 +500,7 @@ def test_snappy_is_written_with_xerial_framing(kwire):
     ],
 )
 def test_damaged_snappy_block_is_rejected(kwire, data, words):
-    """Every block and every declared size is checked."""
+    """A damaged snappy block or a wrong size raises CorruptBatch with the reason."""
     snappy = Codec(kwire, "snappy")
     assert words in snappy.reason(data, decompressed_bytes=None)
 
