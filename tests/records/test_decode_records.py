@@ -114,7 +114,7 @@ def test_damage_outside_the_offset_range_is_ignored(records, columns):
 
 
 def test_a_damaged_batch_is_named_by_rows_as_by_batches(kwire, records):
-    """Both functions raise the same error with the same position."""
+    """``decode_records`` raises the error of ``decode_batches`` for a damaged batch."""
     data = batch(record()) + batch(b"\1damaged", base_offset=1, count=1)
     with pytest.raises(kwire.DecodeError) as by_rows:
         records.decode_records(data)

@@ -313,7 +313,7 @@ def test_record_attributes_are_ignored(records):
 
 
 def marker_of(kwire, kind):
-    """Return key and value for every control record type."""
+    """Return an encoded (key, value) pair for a control record type."""
     messages = kwire.messages
     value = {
         0: lambda: struct.pack(">hi", 0, 12),
@@ -330,7 +330,7 @@ def marker_of(kwire, kind):
 @sweep("kind", [*range(7), 7, 32767])
 @sweep("write", [batch, compressed_batch])
 def test_control_records_are_decoded(kwire, records, kind, write):
-    """Known types are decoded to their messages, and unknown types have none."""
+    """Control records of known types are decoded to a message, all others to None."""
     key, value = marker_of(kwire, kind)
     decoded = decode_single(
         records, write(record(key=key, value=value), attributes=0x20)
@@ -350,13 +350,13 @@ def test_control_records_are_decoded(kwire, records, kind, write):
 
 
 def test_data_batches_have_no_control_records(records):
-    """A four-byte key is not sufficient for a control record."""
+    """In a data batch, a record with a four-byte key is not a control record."""
     decoded = decode_single(records, batch(record(key=bytes(4), value=bytes(6))))
     assert decoded.control_records == ()
 
 
 def test_the_last_sequence_wraps(records):
-    """Sequence numbers continue with 0 after 2^31 - 1."""
+    """The last sequence number of a batch continues with 0 after 2^31 - 1."""
     for first, count, last in ((0, 1, 0), (2**31 - 2, 2, 2**31 - 1), (2**31 - 2, 4, 1)):
         rows = [record(i) for i in range(count)]
         data = batch(*rows, base_sequence=first, producer_id=1, producer_epoch=0)
@@ -388,7 +388,10 @@ def test_batches_and_records_are_values(records):
 
 
 def test_a_run_of_messages_is_one_batch(records):
-    """The messages in a run share magic and type, and one header covers the run."""
+    """Consecutive messages with the same magic and timestamp type are one batch.
+
+    A single header describes all of them.
+    """
     data = b"".join(message(1, 2 * i, timestamp=[5, 9, 7][i]) for i in range(3))
     data += message(1, 6, timestamp=1, attributes=8) + message(0, 7) + message(0, 8)
     batches = list(records.decode_batches(data))
@@ -401,7 +404,10 @@ def test_a_run_of_messages_is_one_batch(records):
 
 
 def test_deltas_of_every_varint_length_are_read(records):
-    """Test offsets and timestamps where the varint length changes."""
+    """Offset and timestamp deltas of all varint lengths are decoded.
+
+    The test values are those at which the length changes.
+    """
     steps = [sign << 7 * size - 1 for size in range(1, 10) for sign in (1, -1)]
     stamps = [step + around for step in steps for around in (-1, 0, 1)]
     places = [step for step in stamps if -(2**31) <= step < 2**31]
@@ -418,7 +424,10 @@ def test_deltas_of_every_varint_length_are_read(records):
 
 
 def test_lengths_of_every_varint_length_are_read(records):
-    """Test key and value sizes where the varint length changes."""
+    """Keys and values are decoded for all varint lengths of their size.
+
+    The test sizes are those at which the length changes.
+    """
     sizes = [0, 1, 63, 64, 65, 8191, 8192, 8193]
     rows = [record(i, 0, bytes(size), b"x" * size) for i, size in enumerate(sizes)]
     decoded_records = decode_single(records, batch(*rows)).records
@@ -430,7 +439,10 @@ def test_lengths_of_every_varint_length_are_read(records):
 
 @pytest.mark.parametrize("wrap", [bytes, bytearray], ids=["bytes", "other buffers"])
 def test_offsets_reach_an_int32_from_the_base(kwire, wrap):
-    """The maximum delta is encoded and decoded, and one more is rejected."""
+    """The maximum offset delta of 2^31 - 1 is encoded and decoded.
+
+    A higher delta is rejected.
+    """
 
     def encode(last):
         rows = [

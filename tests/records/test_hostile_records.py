@@ -34,14 +34,17 @@ from tests.records.record_sets import SETS, header_of, rows_of, table_of
 
 
 def error_facts(package, data, error):
-    """Return all error attributes. The error must be a ``DecodeError``."""
+    """Assert that the error is a DecodeError. Return its attributes as a tuple."""
     assert isinstance(error, package.errors.DecodeError)
     assert 0 <= error.offset <= len(data)
     return type(error).__name__, error.offset, error.path, str(error)
 
 
 def read_objects(package, data, **options):
-    """Decode objects. Return headers, rows and the error."""
+    """Decode a record set as objects.
+
+    Return (headers, rows, error). The error is a tuple of attributes, or None.
+    """
     heads, rows, fault = [], [], None
     try:
         for decoded in package.records.decode_batches(data, **options):
@@ -53,7 +56,10 @@ def read_objects(package, data, **options):
 
 
 def read_columns(package, data, **options):
-    """Decode columns. Return rows and end position, or the error."""
+    """Decode a record set as columns.
+
+    Return ((rows, end position), None), or (None, attributes of the error).
+    """
     columns = importlib.import_module(f"{package.__name__}.records.columns")
     try:
         table = columns.decode_records(data, **options)
@@ -63,7 +69,10 @@ def read_columns(package, data, **options):
 
 
 def read_and_compare(package, data, **options):
-    """Decode objects and columns, which must agree. Return the result."""
+    """Decode a record set as objects and as columns, which must agree.
+
+    Return (headers, rows, error) of the objects.
+    """
     heads, rows, fault = read_objects(package, data, **options)
     table, column_fault = read_columns(package, data, **options)
     assert column_fault == fault, data.hex()
@@ -74,12 +83,15 @@ def read_and_compare(package, data, **options):
 
 
 COMMITTED = {"aborted_transactions": ()}
-"""Columns omit control batches, so both readers only agree for committed reads."""
+"""Options with which both readers omit control batches.
+
+Columns never contain control batches, and objects omit them only for committed reads.
+"""
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_readers_agree(twins, family):
-    """Both readers in both engines return the same records or errors."""
+    """Both readers return the same records or errors on both engines."""
     errors = set()
     for data in hostile_records.take(family, share(1)):
         outcome = read_and_compare(twins.fast, data, **COMMITTED)
@@ -97,7 +109,10 @@ DAMAGED = {
 
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins, damage):
-    """All readers check the messages of a wrapper before they count them."""
+    """If a wrapper is damaged and has too many messages, the damage is reported.
+
+    All readers examine the messages before they compare their number with the limit.
+    """
     behind, offset, error = DAMAGED[damage]
     inner = message(1, 5, b"k"), message(1, 9, b"v"), behind
     data = wrapper(1, *inner, offset=offset)
@@ -108,7 +123,10 @@ def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins, damage):
 
 
 def test_control_batches_are_limited_in_records(twins):
-    """Columns do not decode a control batch that exceeds the record limit."""
+    """A control batch with too many records raises LimitExceeded in both readers.
+
+    Columns do not decode the records of control batches, but check their number.
+    """
     data = batch(*(record(i, i) for i in range(3)), attributes=0x20)
     for package in twins:
         limits = package.Limits(records=2)
@@ -118,14 +136,17 @@ def test_control_batches_are_limited_in_records(twins):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_readers_agree_without_a_filter(twins, family):
-    """Include control batches, wrong checksums and invalid header keys."""
+    """The readers agree without a transaction filter, on both engines.
+
+    Control batches, wrong checksums and invalid header keys are included.
+    """
     options = {"check_crc": False, "errors": "replace"}
     for data in hostile_records.take(family, share(1) // 2):
         outcome = read_objects(twins.fast, data, **options)
         assert outcome == read_objects(twins.pure, data, **options), data.hex()
         table = read_columns(twins.fast, data, **options)
         assert table == read_columns(twins.pure, data, **options), data.hex()
-        # Columns never contain control batches, nor report damage in them.
+        # Columns contain no control batches, and therefore report no damage in them.
         if outcome[2] is None or table[1] is not None:
             assert (table[1] is None) == (outcome[2] is None)
         if outcome[2] is None and not any(head[3] & 0x20 for head in outcome[0]):
@@ -134,7 +155,7 @@ def test_all_readers_agree_without_a_filter(twins, family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_readers_agree_on_parts_of_invalid_sets(twins, family):
-    """Test start and end offsets, and batch columns."""
+    """The readers agree if only a range of offsets is decoded from invalid bytes."""
     for number, data in enumerate(hostile_records.take(family, share(1) // 3)):
         start = (0, 1, 5, 101, 103)[number % 5]
         options = {"start_offset": start, "end_offset": start + 3}
@@ -164,7 +185,10 @@ def test_all_readers_agree_on_every_changed_byte(kwire, name):
 
 @sweep("name", SMALL)
 def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
-    """Only offsets, the leader epoch and the size are not covered by the checksum."""
+    """If any bit changes that the checksum includes, CorruptBatch is raised.
+
+    Offsets, the leader epoch and the size are not included.
+    """
     data = bytearray(SMALL[name])
     undamaged = read_objects(kwire, bytes(data))
     position, free = 0, set()
@@ -185,7 +209,11 @@ def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
 @pytest.mark.gate_on_pure
 @sweep("name", SMALL)
 def test_every_prefix_is_the_whole_entries(kwire, name):
-    """Truncation is no error, unless the sizes hide it and there is compression."""
+    """A truncated record set returns its complete entries without an error.
+
+    If the size of the last entry is changed to the remaining bytes, an error is
+    possible, but the readers must agree.
+    """
     data = SMALL[name]
     for cut in range(len(data)):
         assert read_and_compare(kwire, data[:cut], **COMMITTED)[2] is None
@@ -196,7 +224,10 @@ def test_every_prefix_is_the_whole_entries(kwire, name):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bad_input_is_not_read_past_its_end(twins, family):
-    """The input ends at an inaccessible page."""
+    """Reading invalid input never accesses a byte after its end.
+
+    The input ends at an inaccessible page.
+    """
     package = twins.fast
     guarded = Guarded()
 
@@ -212,7 +243,10 @@ def test_bad_input_is_not_read_past_its_end(twins, family):
 
 
 def test_prefixes_are_not_read_past_their_end(twins):
-    """Truncate all sets at every byte, with original and corrected sizes."""
+    """Reading truncated input never accesses a byte after its end.
+
+    The sizes are unchanged, or corrected to the remaining bytes.
+    """
     package = twins.fast
     guarded = Guarded()
 
@@ -234,9 +268,9 @@ def test_prefixes_are_not_read_past_their_end(twins):
 
 
 def try_to_convert(package, data, magic):
-    """Convert a set.
+    """Convert a record set to another magic.
 
-    Return the bytes and the report, or all error attributes.
+    Return (bytes, report), or a tuple with the attributes of the error.
     """
     try:
         converted, report = package.records.convert_batches(data, magic)
@@ -250,7 +284,10 @@ def try_to_convert(package, data, magic):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bad_sets_are_converted_alike(twins, family):
-    """Both engines return the same result. Converted sets can be decoded."""
+    """Both engines convert invalid record sets to the same bytes or error.
+
+    A converted record set can be decoded.
+    """
     count = 0
     for number, data in enumerate(hostile_records.take(family, share(1) // 3)):
         outcome = try_to_convert(twins.fast, data, number % 3)
@@ -281,11 +318,14 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_huge_numbers_allocate_little(kwire, name):
-    """A declared length or count of 2^31 needs no more memory than another error."""
+    """A declared length or count of 2^31 does not allocate this much memory.
+
+    The peak is the same as for any other error.
+    """
     data = BOMBS[name]
     for read in (read_objects, read_columns):
         read(kwire, data)
-        # Maximum initial memory in a compression library.
+        # Some compression libraries allocate up to 160 KiB when they are first used.
         most = 160 * 1024 - 1
         peak, outcome = peak_of(partial(read, kwire, data), most)
         assert outcome[-1] is not None or name == "a size"
@@ -311,7 +351,7 @@ def test_memory_follows_the_input(kwire):
 
 
 def test_a_failed_call_leaves_nothing_behind(kwire):
-    """Valid input returns the same result after any failure."""
+    """After any failed call, valid input returns the same result as before."""
     names = ("headers", "all magics", "magic 2 gzip", "transactions")
     outcomes = {
         name: read_and_compare(kwire, SETS[name], **COMMITTED) for name in names

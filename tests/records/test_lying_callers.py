@@ -28,13 +28,16 @@ HEADS = [
 
 
 def readers(package):
-    """Return the engine functions that decode with a header from the caller."""
+    """Return the engine functions that accept a batch header from the caller."""
     engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
     return engine.find_payload, engine.read_message_run, engine.read_records
 
 
 def invalid_headers(package):
-    """Yield the invalid headers by format, with the functions that accept them."""
+    """Yield (function, header).
+
+    The header is invalid, and the function accepts its type.
+    """
     payload, run, records = readers(package)
     make = package.records.BatchHeader
     for fields in HEADS:
@@ -46,7 +49,7 @@ def invalid_headers(package):
 
 
 def test_false_headers_are_rejected(twins):
-    """The header does not belong to the input, which raises a ``ValueError``."""
+    """A header that does not match the input raises ValueError."""
     for package in twins:
 
         def work(note, package=package):
@@ -59,7 +62,7 @@ def test_false_headers_are_rejected(twins):
 
 
 def test_false_headers_expose_no_other_bytes(twins):
-    """No byte after the input is read."""
+    """With a header that does not match the input, no byte after the input is read."""
     guarded = Guarded()
     data = guarded.put(b"\0" * 100)
 
@@ -74,7 +77,10 @@ def test_false_headers_expose_no_other_bytes(twins):
 
 @pytest.mark.parametrize("count", [-1, -(2**31)])
 def test_negative_count_of_a_header_is_rejected(kwire, count):
-    """A negative count is rejected, uncompressed or compressed."""
+    """A negative record count in the header raises DecodeError.
+
+    This applies to uncompressed and to decompressed records.
+    """
     read = readers(kwire)[2]
     data = batch(record())
     head = kwire.records.read_batch_header(data).replace(record_count=count)
@@ -84,7 +90,10 @@ def test_negative_count_of_a_header_is_rejected(kwire, count):
 
 
 def test_other_objects_are_rejected_as_headers(kwire):
-    """The error is a ``TypeError`` or ``AttributeError``, before any byte is read."""
+    """An object that is not a header raises TypeError or AttributeError.
+
+    No byte of the input is read before.
+    """
     for read in readers(kwire):
         for no_header in (None, 5, "head", kwire.records.Record()):
             with pytest.raises((TypeError, AttributeError)):
@@ -96,7 +105,7 @@ STARTS = [-1, -(10**6), -(2**62), 2**31, 2**61, 2**62]
 
 @pytest.mark.parametrize("start", STARTS)
 def test_columns_with_a_start_out_of_range_are_rejected(twins, start):
-    """A start outside the buffers is rejected, whatever its size is."""
+    """A column whose start is outside of its buffers is rejected."""
     text = (*TEXT[:3], start)
     numbers = (None, int64s(1, 2, 3), start)
     bits = (b"\x07", int64s(1, 2, 3), start)
@@ -122,7 +131,7 @@ def test_columns_with_a_start_out_of_range_are_rejected(twins, start):
 
 @pytest.mark.parametrize("count", [-1, 2**31, 2**61])
 def test_impossible_row_count_is_rejected(twins, count):
-    """The row count must be valid for a batch."""
+    """A row count that no batch can have raises EncodeError."""
     for package in twins:
 
         def work(note, package=package):
@@ -141,7 +150,10 @@ class Text(str):
 
 
 def test_str_subclasses_are_encoded_by_content(twins):
-    """For a ``str`` subclass, the encoder uses the text, not the methods."""
+    """A header key of a ``str`` subclass is encoded from its text.
+
+    Overridden methods, such as ``encode``, are not called.
+    """
     for package in twins:
         encode_batch = package.records.encode_batch
 
@@ -158,7 +170,7 @@ def test_str_subclasses_are_encoded_by_content(twins):
 
 
 class Interrupted:
-    """Raises KeyboardInterrupt at every access."""
+    """Object that raises KeyboardInterrupt at every access to its methods."""
 
     def __iter__(self):
         """Raise KeyboardInterrupt."""
@@ -175,7 +187,7 @@ class InterruptedList(list):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_keyboard_interrupt_propagates(records, magic):
-    """Interrupts raised by the caller's objects propagate unchanged."""
+    """KeyboardInterrupt from an object of the caller is raised unchanged."""
     rows = [
         (None, None, Interrupted()),
         (None, None, None, Interrupted()),
@@ -191,7 +203,10 @@ def test_keyboard_interrupt_propagates(records, magic):
     "offset", [2**63 - 1, 2**63, 2**64, -(2**63), -(2**63) - 1, -(2**80)]
 )
 def test_offset_bounds_may_be_any_integer(records, columns, offset):
-    """Offsets may be any integers, and all records are before or after them."""
+    """``start_offset`` and ``end_offset`` may exceed the int64 range.
+
+    All records are then after or before the offset.
+    """
     data = (
         message(1, 5)
         + wrapper(1, message(1, 0), offset=6)

@@ -21,21 +21,24 @@ from tests.harness.sweeps import sweep
 
 
 def int32s(*values):
-    """Encode 32-bit offsets as in Arrow."""
+    """Return the bytes of int32 values in native byte order, such as Arrow offsets."""
     return struct.pack(f"={len(values)}i", *values)
 
 
 def int64s(*values):
-    """Encode 64-bit integers as in Arrow."""
+    """Return the bytes of int64 values in native byte order."""
     return struct.pack(f"={len(values)}q", *values)
 
 
 TEXT = (None, int32s(0, 1, 2, 3), b"abc", 0)
-"""Column with three one-byte rows."""
+"""Bytes column with three values of one byte: (validity, offsets, data, start)."""
 
 
 def encode(package, count=3, headers=None, numbers=None, **columns):
-    """Encode all rows, or the rows with these numbers, on the engine of a package."""
+    """Encode columns to a batch with one engine.
+
+    Encode all ``count`` rows, or only the rows in ``numbers``.
+    """
     records = importlib.import_module(f"{package.__name__}.records")
     engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
     columns = {
@@ -70,7 +73,7 @@ OFFSETS = {
 
 
 def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
-    """Return the header columns."""
+    """Return a header column: offsets, start, header count, keys and values."""
     return (int32s(*offsets), 0, count, key, value)
 
 
@@ -78,7 +81,7 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 @sweep("column", ["key", "value", "header key", "header value"])
 @sweep("selection", WAYS)
 def test_offsets_outside_of_the_bytes_are_rejected(kwire, name, column, selection):
-    """The offsets in all rows are validated, not only the last one."""
+    """An offset outside of the column's bytes is rejected in any row."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
     columns = {column: lie}
     if column.startswith("header"):
@@ -90,13 +93,13 @@ def test_offsets_outside_of_the_bytes_are_rejected(kwire, name, column, selectio
 @sweep("name", OFFSETS)
 @sweep("selection", WAYS)
 def test_header_lists_outside_of_their_items_are_rejected(kwire, name, selection):
-    """Header list offsets are validated, too."""
+    """An offset of a header list outside of the header column is rejected."""
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
         encode(kwire, headers=lists(OFFSETS[name]), numbers=WAYS[selection])
 
 
 def test_first_invalid_row_is_named(twins):
-    """Both engines report the same row."""
+    """If several rows are invalid, both engines report the first one."""
     for offsets, row in (([0, 2, 1, 3], 1), ([0, 1, 2, 4], 2), ([-1, 0, 1, 2], 0)):
         for column in ("key", "value"):
             for package, numbers in itertools.product(twins, WAYS.values()):
@@ -127,7 +130,7 @@ SHORT = {
 @sweep("name", SHORT)
 @sweep("selection", WAYS)
 def test_short_buffers_are_rejected(kwire, name, selection):
-    """Every buffer length is checked before the buffer is read."""
+    """A buffer that is too short for the row count is rejected before it is read."""
     with pytest.raises(
         kwire.EncodeError, match="shorter than the number of rows"
     ) as caught:
@@ -137,7 +140,7 @@ def test_short_buffers_are_rejected(kwire, name, selection):
 
 @sweep("number", [-(2**63), -(2**32), -1, 3, 4, 2**31, 2**32 + 1, 2**61, 2**63 - 1])
 def test_row_numbers_out_of_range_are_rejected(kwire, number):
-    """Row numbers are validated before any column is read."""
+    """A row number out of range is rejected before any column is read."""
     for count, before in ((3, []), (3, [2, 0]), (0, [])):
         arguments = {} if count else {"key": (None, None, None, 0), "value": TEXT}
         with pytest.raises(kwire.EncodeError, match="no such row") as caught:
@@ -148,7 +151,10 @@ def test_row_numbers_out_of_range_are_rejected(kwire, number):
 @sweep("key", [b"\xff", b"a\xed\xa0\x80", b"\xc3", b"\xf5\x80\x80\x80"])
 @sweep("selection", WAYS)
 def test_header_keys_that_are_not_utf8_are_rejected(kwire, key, selection):
-    """Arrow requires UTF-8 strings, but does not validate them."""
+    """A header key that is not valid UTF-8 is rejected.
+
+    Arrow requires valid strings, but does not validate them.
+    """
     names = (None, int32s(0, 0, 0, len(key)), key, 0)
     with pytest.raises(kwire.EncodeError, match="UTF-8") as caught:
         encode(kwire, headers=lists(key=names), numbers=WAYS[selection])
@@ -157,7 +163,10 @@ def test_header_keys_that_are_not_utf8_are_rejected(kwire, key, selection):
 
 @sweep("selection", WAYS)
 def test_columns_with_all_optional_buffers_are_encoded(kwire, selection):
-    """Every column has all optional buffers, including validity bitmaps."""
+    """Columns are encoded if all of their optional buffers exist.
+
+    One of these buffers is the validity bitmap.
+    """
     bits = b"\x07"
     text = (bits, *TEXT[1:])
     encoded = encode(
@@ -205,7 +214,10 @@ def test_buffers_are_held_while_rows_may_be_read(kwire):
 
 
 def random_column(dice, put):
-    """Return a valid or damaged bytes column, with buffers placed by ``put``."""
+    """Return a bytes column that is valid or damaged.
+
+    ``put`` copies a buffer to the position where it must be read.
+    """
     size = dice.randrange(8)
     count = dice.choice((3, 4, 4, 4, 5))
     values = sorted(dice.randrange(size + 1) for _ in range(count))
@@ -221,7 +233,10 @@ def random_column(dice, put):
 
 
 def random_columns(dice, put):
-    """Return valid or damaged columns with three rows, and optionally row numbers."""
+    """Return columns with three rows that are valid or damaged.
+
+    Some results also contain row numbers.
+    """
     arguments = {"key": random_column(dice, put), "value": random_column(dice, put)}
     for name in ("offsets", "timestamps"):
         if dice.random() < 0.5:
@@ -247,7 +262,10 @@ def random_columns(dice, put):
 
 
 def test_random_buffers_are_not_read_past_their_end(twins):
-    """Every buffer ends at an inaccessible page."""
+    """Encoding random columns never accesses a byte after a buffer.
+
+    Every buffer ends at an inaccessible page.
+    """
     pages = [Guarded() for _ in range(20)]
 
     def work(note):
@@ -268,7 +286,7 @@ def test_random_buffers_are_not_read_past_their_end(twins):
 
 
 def test_both_engines_take_the_same_columns(twins):
-    """Both engines return the same bytes, or both reject the columns."""
+    """Both engines encode random columns to the same bytes, or both reject them."""
     dice = random.Random(10)
     outcome_types = set()
     for _ in range(4000):

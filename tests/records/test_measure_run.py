@@ -15,7 +15,10 @@ from tests.log.log_files import batch, messages, module, patched
 
 @pytest.fixture
 def run(kwire):
-    """Return a function that measures a run from the start, with default arguments."""
+    """Return ``measure_run`` with default arguments.
+
+    It measures from position 0 unless another position is passed.
+    """
     measure_run = module(kwire, "records").measure_run
 
     def measured(data, position=0, **changes):
@@ -29,9 +32,9 @@ PLAIN = [batch(0, 3), batch(3, 2), batch(5, 4)]
 
 
 def test_measure_run_ends_after_the_ordinary_batches(run):
-    """Return the size of all batches and the next offset.
+    """The result for regular batches is (size of all batches, next offset).
 
-    Empty input has no batches.
+    Without any batch, the size is 0.
     """
     assert run(b"".join(PLAIN)) == (sum(map(len, PLAIN)), 9)
     assert run(b"") == (0, 0)
@@ -71,7 +74,7 @@ def test_measure_run_ends_after_the_ordinary_batches(run):
     ],
 )
 def test_measure_run_ends_before_other_entries(run, stranger):
-    """The next batch determines why the run ends."""
+    """A run ends before the first entry that is not a regular batch."""
     data = b"".join((*PLAIN[:2], stranger, batch(9, 1)))
     assert run(data) == (len(PLAIN[0]) + len(PLAIN[1]), 5)
 
@@ -83,13 +86,13 @@ def test_measure_run_verifies_checksums_unless_trusted(run):
 
 
 def test_the_first_batch_has_to_be_the_expected_one(run):
-    """If another batch is first, the run is empty, because offsets must continue."""
+    """The run is empty if its first batch does not have the expected base offset."""
     assert run(b"".join(PLAIN), expected=1) == (0, 1)
     assert run(batch(2**40, 1), expected=2**40)[1] == 2**40 + 1
 
 
 def test_measure_run_is_limited_in_bytes(run):
-    """If a batch exceeds the limit, the run ends, because batches are not divided."""
+    """A run ends before the batch that would exceed ``most_bytes``."""
     sizes = [len(content) for content in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, most_bytes=sizes[0] + sizes[1]) == (sizes[0] + sizes[1], 5)
@@ -98,7 +101,10 @@ def test_measure_run_is_limited_in_bytes(run):
 
 
 def test_measure_run_includes_batches_that_start_before_the_end(run):
-    """A batch belongs to the range in which it starts, even if it ends outside."""
+    """``last_start`` limits where batches start, not where they end.
+
+    A batch that starts before this position belongs to the run completely.
+    """
     sizes = [len(content) for content in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, last_start=sizes[0]) == (sizes[0], 3)
@@ -106,13 +112,19 @@ def test_measure_run_includes_batches_that_start_before_the_end(run):
 
 
 def test_offsets_end_where_int64_does(run):
-    """There is no valid offset after the maximum."""
+    """A batch with the offset 2^63 - 1 is not part of a run.
+
+    There is no valid next offset after it.
+    """
     last = patched(batch(0, 1), 0, ">q", 2**63 - 1)
     assert run(last, expected=2**63 - 1) == (0, 2**63 - 1)
 
 
 def test_engines_agree_on_any_bytes(twins):
-    """Test modified bytes, truncation and arbitrary start positions."""
+    """Both engines measure the same run for any bytes and start positions.
+
+    The input is valid, modified or truncated.
+    """
     chance = random.Random(11)
     data = bytearray(b"".join(PLAIN * 3))
     engines = [module(engine, "records").measure_run for engine in twins]
@@ -134,7 +146,7 @@ def test_engines_agree_on_any_bytes(twins):
 
 
 def test_measure_run_rejects_a_position_out_of_range(kwire):
-    """Wrong positions are errors of the caller, so they raise ``ValueError``."""
+    """A position outside of the input raises ValueError: the caller is wrong."""
     measure_run = module(kwire, "records").measure_run
     options = {"last_start": 9, "most_bytes": 9, "expected": 0}
     for position, end in ((-1, 5), (6, 5), (0, 11)):

@@ -45,7 +45,7 @@ UNITS = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (10**6, 1)}
 
 
 def find_timestamps(table):
-    """Return a record batch's timestamps as numbers in its unit, or None."""
+    """Return the timestamps of a record batch as numbers in its unit, or None."""
     column = pyarrow.record_batch(table)["timestamp"]
     column.validate(full=True)
     return column.view("int64").to_pylist()
@@ -66,7 +66,7 @@ def test_missing_timestamp_is_null_in_arrow_and_minus_one_in_numpy(
     assert find_timestamps(table) == nulls
     batch = arrow.records_to_arrow(data, timestamp_unit=unit, views=views)
     assert find_timestamps(batch) == nulls
-    # The first call's schema is cached.
+    # Call it again, because the first call caches the schema.
     assert find_timestamps(arrow.records_to_arrow(data, timestamp_unit=unit)) == nulls
 
 
@@ -88,14 +88,14 @@ def test_only_minus_one_means_that_there_is_no_timestamp(columns):
 
 
 def test_timestamps_without_a_gap_have_no_validity(columns):
-    """A bitmap is only allocated if at least one timestamp is missing."""
+    """Without missing timestamps, no validity bitmap is allocated."""
     data = batch(record(0, 0), record(1, 1), base_timestamp=5)
     column = pyarrow.record_batch(columns.decode_records(data))["timestamp"]
     assert column.null_count == 0 and column.buffers()[0] is None
 
 
 def test_nulls_of_a_slice_match_its_rows(columns):
-    """A slice's bitmap may start in the middle of a byte."""
+    """The nulls of a slice are correct, although its first bit is within a byte."""
     stamps = [-1 if n % 3 == 0 else n for n in range(40)]
     data = b"".join(message(1, n, timestamp=stamp) for n, stamp in enumerate(stamps))
     table = columns.decode_records(data)
@@ -111,7 +111,7 @@ def test_nulls_of_a_slice_match_its_rows(columns):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_null_timestamps_are_written_as_minus_one(records, columns, magic):
-    """Test columns from kwire, and a table from another library."""
+    """A null timestamp is encoded as -1, from kwire's columns and from pyarrow."""
     stamps = [5, -1, 6] if magic else [-1, -1, -1]
     rows = [(b"k", b"v", stamp) for stamp in stamps]
     data = records.encode_batch(rows, magic=magic)

@@ -19,7 +19,7 @@ from aiokafka.partitioner import DefaultPartitioner
 from aiokafka.partitioner import murmur2 as aiokafka_murmur2
 from confluent_kafka import Producer
 
-# Values from Kafka's own UtilsTest.
+# Keys with their murmur2 hashes, from Kafka's own UtilsTest.
 KNOWN = {
     b"21": -973932308,
     b"foobar": -790332482,
@@ -29,7 +29,10 @@ KNOWN = {
     b"abc": 479470107,
 }
 CHECK = 0xCBF43926
-"""CRC-32 of b"123456789", which distinguishes the CRC variants."""
+"""CRC-32 checksum of b"123456789".
+
+CRC catalogs list this value, which is different for every CRC variant.
+"""
 
 
 @pytest.fixture
@@ -39,7 +42,7 @@ def partitioners(kwire):
 
 
 def keys_of(seed, count):
-    """Return keys of various lengths, including empty keys and bytes above 127."""
+    """Return random keys of 0 to 39 bytes."""
     dice = random.Random(seed)
     return [dice.randbytes(dice.randrange(40)) for _ in range(count)]
 
@@ -57,7 +60,10 @@ def test_murmur2_is_that_of_java(partitioners):
 
 
 def test_murmur2_rejects_other_types(partitioners):
-    """A str must be encoded first, and a strided view has gaps."""
+    """A str raises an error, because it must be encoded first.
+
+    A strided view also raises an error, because it is not contiguous.
+    """
     for key in ("text", None, 5, memoryview(b"abcdef")[::2]):
         with pytest.raises(TypeError):
             partitioners.murmur2(key)
@@ -66,7 +72,7 @@ def test_murmur2_rejects_other_types(partitioners):
 
 
 def test_crc32_is_that_of_zlib(partitioners):
-    """The partition is the unsigned checksum modulo the partition count."""
+    """The partition is the unsigned CRC-32 of the key modulo the partition count."""
     assert partitioners.crc32(b"123456789") == CHECK
     assert partitioners.consistent(b"123456789", range(1000), []) == CHECK % 1000
 
@@ -75,7 +81,10 @@ def test_crc32_is_that_of_zlib(partitioners):
     "make", [list, pyarrow.array, numpy.array], ids=["list", "arrow", "numpy"]
 )
 def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
-    """Test a list, an Arrow array and a numpy object array. Null has hash 0."""
+    """The hashes of a column equal those of its single keys. Null has the hash 0.
+
+    A column may be a list, an Arrow array, or a numpy array of objects.
+    """
     keys = [*keys_of(2, 300), None]
     column = numpy.array(keys, object) if make is numpy.array else make(keys)
     hashes = partitioners.murmur2_column(column)
@@ -111,14 +120,14 @@ def test_murmur2_column_accepts_all_binary_types(kwire, partitioners):
 
 
 def test_murmur2_column_rejects_other_types(partitioners):
-    """Numbers have no canonical bytes, so they are rejected."""
+    """A column of numbers raises an error, because numbers have no canonical bytes."""
     for column in ([1, 2], pyarrow.array([1, 2]), pyarrow.array([[b"a"]]), 5):
         with pytest.raises(TypeError, match="keys must be a column of bytes or text"):
             partitioners.murmur2_column(column)
 
 
 def test_murmur2_column_verifies_offsets(kwire, partitioners):
-    """No byte outside the column is read."""
+    """Offsets outside of the column's data raise EncodeError."""
     module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
     valid_offsets = numpy.array([0, 1, 2], "int32")
@@ -134,7 +143,10 @@ def test_murmur2_column_verifies_offsets(kwire, partitioners):
 
 
 def test_java_keys_choose_as_aiokafka_does(partitioners):
-    """Every key has the same partition, so a producer can be migrated."""
+    """``murmur2_random`` selects the same partition as aiokafka for every key.
+
+    A producer can therefore be migrated. Rows without a key go to a random partition.
+    """
     partitions = list(range(7))
     aiokafka_choose = DefaultPartitioner()
     for key in keys_of(3, 300):
@@ -152,7 +164,7 @@ def test_java_keys_choose_as_aiokafka_does(partitioners):
     [("murmur2", "murmur2_random"), ("consistent", "consistent")],
 )
 def test_librdkafka_selects_the_same_partitions(partitioners, name, function):
-    """Every key that librdkafka produces is in the partition that kwire selects."""
+    """For every key, librdkafka and kwire select the same partition."""
     producer = Producer(
         {
             "bootstrap.servers": "mock",
@@ -180,7 +192,7 @@ def test_librdkafka_selects_the_same_partitions(partitioners, name, function):
 
 
 def test_java_partitioner_works_in_aiokafka(partitioners):
-    """Producers of aiokafka use the function as ``partitioner``."""
+    """The function can be passed to an aiokafka producer as ``partitioner``."""
     from aiokafka import AIOKafkaProducer
 
     async def run():
@@ -196,7 +208,10 @@ def test_java_partitioner_works_in_aiokafka(partitioners):
 
 @pytest.mark.parametrize("name", ["murmur2_random", "consistent", "consistent_random"])
 def test_java_partitioner_works_in_kafka_python(partitioners, name):
-    """kafka-python's own code returns the partition. Version 3 calls a method."""
+    """The function can be passed to a kafka-python producer as ``partitioner``.
+
+    Version 3 of kafka-python calls a method of it instead.
+    """
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         # kafka-python uses a deprecated function when it is imported.
         from kafka import KafkaProducer
@@ -220,7 +235,10 @@ def test_java_partitioner_works_in_kafka_python(partitioners, name):
 
 
 def test_rows_are_sorted_by_the_partition_of_their_key(kwire, partitioners):
-    """The lists contain their rows in order. Rows without a key are separate."""
+    """Rows are grouped by the partition of their key, in their original order.
+
+    Rows without a key are in a separate list.
+    """
     module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
     dice = random.Random(5)

@@ -37,7 +37,7 @@ TIME = 1_600_000_000_000
 
 
 class Peer(NamedTuple):
-    """Classes of one library."""
+    """The classes of one library that read and write batches."""
 
     memory_records: Any
     batch_builder: Any
@@ -55,7 +55,14 @@ PEERS = {
 
 
 class Case(NamedTuple):
-    """Rows to encode: (offset, timestamp, key, value, headers)."""
+    """Batch to encode.
+
+    * ``magic``: format of the batch.
+    * ``codec``: compression.
+    * ``feature``: name of the tested feature.
+    * ``rows``: tuples of (offset, timestamp, key, value, headers).
+    * ``options``: further arguments of ``encode_batch``.
+    """
 
     magic: int
     codec: str
@@ -82,7 +89,7 @@ PRODUCER = {"producer_id": 2**40, "producer_epoch": 3, "base_sequence": 2**31 - 
 
 
 def cases():
-    """Yield every feature in all formats that support it."""
+    """Yield a Case for every feature, in every magic and codec that supports it."""
     for magic, codecs in CODECS.items():
         for codec in codecs:
             yield Case(magic, codec, "plain", PLAIN, {})
@@ -113,7 +120,10 @@ def title(value):
 
 
 def expected_rows(case):
-    """Return the rows as they are decoded, because some formats replace timestamps."""
+    """Return the rows that a reader must return for a case.
+
+    Magic 0 and log append time replace the timestamps.
+    """
     stamp = case.options.get("log_append_time")
     if case.magic == 0:
         stamp = -1
@@ -153,7 +163,7 @@ def read_by_kwire(kwire, data):
 
 
 def batches_of(peer, data):
-    """Decode all batches with a peer, and return them with their rows."""
+    """Decode all batches with a peer. Return (batch, rows) for each of them."""
     records = peer.memory_records(data)
     batches = []
     while records.has_next():
@@ -213,7 +223,7 @@ def written_by_peer(peer, case):
 
 
 BUILT = ("plain", "many", "headers", "idempotent", "transactional")
-"""Features that the builders support."""
+"""Features that the batch builders of all peers support."""
 
 
 @sweep("case", [case for case in cases() if case.feature in BUILT], ids=title)
@@ -231,9 +241,10 @@ def test_kwire_reads_what_a_peer_wrote(kwire, name, case):
 
 @pytest.mark.parametrize("name", list(PEERS))
 def test_a_peer_reads_a_set_of_batches_with_a_cut_end(kwire, name):
-    """A set contains all compressions, and its last batch is truncated.
+    """A peer reads all batches of a record set whose last batch is truncated.
 
-    Fetch responses are truncated too, because brokers cut them by size.
+    The batches use all compressions. Brokers truncate the last batch of a Fetch
+    response, because its size is limited.
     """
     peer = PEERS[name]
     for magic, codecs in CODECS.items():
@@ -249,7 +260,7 @@ def test_a_peer_reads_a_set_of_batches_with_a_cut_end(kwire, name):
 
 @pytest.mark.parametrize("name", list(PEERS))
 def test_a_peer_sees_control_batches(kwire, name):
-    """All libraries recognize a transaction marker as a control batch."""
+    """Every peer recognizes a transaction marker as a control batch."""
     for kind in (0, 1):
         key, value = bytes([0, 0, 0, kind]), bytes(6)
         data = kwire.records.encode_batch(
@@ -270,7 +281,7 @@ def test_a_peer_sees_control_batches(kwire, name):
 
 @pytest.mark.parametrize("name", list(PEERS))
 def test_a_peer_reads_a_conversion(kwire, name):
-    """Peers decode the remaining records of a converted batch."""
+    """Every peer decodes a converted batch to the records that the conversion keeps."""
     for case in cases():
         for target in (0, 1, 2):
             if case.codec not in CODECS[target]:
@@ -299,7 +310,7 @@ SECONDS = tuple((n, TIME + 1000 * n, *row[2:]) for n, row in enumerate(PLAIN + H
 
 
 def test_kio_reads_what_kwire_wrote(kwire):
-    """Compare all records and all batch fields."""
+    """Batches of kwire are decoded by kio to the same records and batch fields."""
     case = Case(2, "none", "", SECONDS, {**PRODUCER, **LEADER_EPOCH})
     data = written_by_kwire(kwire, case)
     batch, size = kio.records.readers.read_batch(data, 0)
@@ -322,7 +333,7 @@ def test_kio_reads_what_kwire_wrote(kwire):
 
 
 def test_kwire_writes_and_reads_the_bytes_of_kio(kwire):
-    """Both kio and kwire encode to the same bytes, and kwire decodes them."""
+    """The bytes of kio and of kwire are equal, and kwire decodes them."""
     schema = kio.records.schema
     batch = schema.NewRecordBatch(
         **PRODUCER,

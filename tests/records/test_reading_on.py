@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A consumer continues at the offset after the last complete batch.
 
-The offset of the last record + 1 is wrong after control, aborted, compacted and emptied
-batches. A consumer that uses it would read the same bytes forever.
+The offset after the last record would be wrong: control batches, aborted transactions,
+and compacted batches end with offsets that have no record. A consumer that used it
+would read the same bytes forever.
 """
 
 import importlib
@@ -15,13 +16,13 @@ MARKER = [(b"\0\0\0\1", b"\0\0\0\0\0\0")]
 
 
 def columns_of(kwire, data, **options):
-    """Decode the same bytes as columns."""
+    """Decode ``data`` as columns."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     return columns.decode_records(data, **options)
 
 
 def marker(kwire, offset, producer_id=7):
-    """Encode a commit marker."""
+    """Encode a batch with a commit marker at this offset."""
     return kwire.records.encode_batch(
         MARKER,
         base_offset=offset,
@@ -68,7 +69,10 @@ def test_the_next_offset_is_after_an_aborted_transaction(kwire):
 
 
 def test_the_next_offset_is_after_the_last_offset_of_a_compacted_batch(kwire):
-    """The header keeps the last offset, even if the batch has no records left."""
+    """The next offset is the header's last offset plus one after compaction.
+
+    This applies even if the batch has no records left.
+    """
     encode, decode = kwire.records.encode_batch, kwire.records.decode_records
     rows, next_offset = decode(encode(ROWS[:2], last_offset=9))
     assert (len(rows), next_offset) == (2, 10)
@@ -78,7 +82,11 @@ def test_the_next_offset_is_after_the_last_offset_of_a_compacted_batch(kwire):
 
 
 def test_incomplete_batch_is_not_skipped(kwire):
-    """A Fetch may truncate its last batch, so the consumer continues before it."""
+    """If the last batch is incomplete, the next offset is its base offset.
+
+    A broker truncates the last batch of a Fetch response. Without any complete batch,
+    the next offset is None.
+    """
     first = kwire.records.encode_batch(ROWS)
     second = kwire.records.encode_batch(ROWS, base_offset=5)
     for cut in (1, 16, 60, len(second) - 1):
@@ -92,7 +100,7 @@ def test_incomplete_batch_is_not_skipped(kwire):
 
 
 def test_without_a_complete_batch_the_next_offset_is_the_start_offset(kwire):
-    """If a read finds no complete batch, it continues at its start offset."""
+    """Without a complete batch, the next offset is the requested start offset."""
     data = kwire.records.encode_batch([(None, b"a")])
     for incomplete in (b"", data[:-1]):
         decoded = kwire.records.decode_records(incomplete, start_offset=41)
@@ -101,7 +109,7 @@ def test_without_a_complete_batch_the_next_offset_is_the_start_offset(kwire):
 
 
 def test_offsets_bound_the_rows_and_not_the_next_offset(kwire):
-    """A batch may contain offsets before and after the requested range."""
+    """The next offset is after the whole batch, even if ``end_offset`` is within it."""
     data = kwire.records.encode_batch(ROWS, base_offset=100)
     rows, next_offset = kwire.records.decode_records(
         data, start_offset=101, end_offset=103
@@ -111,7 +119,10 @@ def test_offsets_bound_the_rows_and_not_the_next_offset(kwire):
 
 
 def test_read_last_header_rejects_invalid_headers(kwire):
-    """The iteration stops at the first invalid entry, with its position."""
+    """``read_last_header`` raises CorruptBatch at the first invalid batch header.
+
+    A position outside of the input raises ValueError.
+    """
     data = kwire.records.encode_batch(ROWS)
     bad = bytearray(data)
     bad[16] = 9

@@ -22,7 +22,7 @@ GOOD = {
 
 
 def read_heads(records, columns, data, **options):
-    """Read headers. Every call starts where the last entry ended."""
+    """Read all batch headers, and return them as a list."""
     position, headers = options.pop("position", 0), []
     while header := records.read_batch_header(data, position, **options):
         assert header.position == position
@@ -32,12 +32,12 @@ def read_heads(records, columns, data, **options):
 
 
 def read_objects(records, columns, data, **options):
-    """Decode records as objects."""
+    """Decode the records as objects."""
     return rows_of(records.decode_batches(data, **options))
 
 
 def read_columns(records, columns, data, **options):
-    """Decode records as columns."""
+    """Decode the records as columns."""
     return table_of(columns.decode_records(data, **options))
 
 
@@ -46,34 +46,37 @@ READERS = {"heads": read_heads, "objects": read_objects, "columns": read_columns
 
 @pytest.fixture(params=READERS)
 def read(request, records, columns):
-    """Return a reader on one engine."""
+    """Return one of the readers in ``READERS``. The test runs once per reader."""
     reader = READERS[request.param]
     return lambda data, **options: reader(records, columns, data, **options)
 
 
 def check_damage(records, read, data, offset, words, **options):
-    """Assert that reading raises CorruptBatch with this offset and message."""
+    """Assert that reading raises CorruptBatch at ``offset`` with the text ``words``."""
     with pytest.raises(package_of(records).errors.CorruptBatch, match=words) as caught:
         read(data, **options)
     assert (caught.value.offset, caught.value.path) == (offset, "")
 
 
 def with_size(data, size):
-    """Replace the size of an entry."""
+    """Return a copy of the entry in which the size field is replaced."""
     return data[:8] + size.to_bytes(4, "big", signed=True) + data[12:]
 
 
 @sweep("magic", GOOD)
 @sweep("count", range(12))
 def test_fewer_bytes_than_an_offset_and_a_size_are_the_end(read, magic, count):
-    """Rule 1: reading stops without an error, whatever the bytes are."""
+    """Rule 1: fewer than 12 bytes at the end are ignored, whatever they contain.
+
+    They cannot contain an offset and a size.
+    """
     assert len(read(GOOD[magic] + b"\xff" * count)) == 1
 
 
 @sweep("count", [12, 16, 17, 100])
 @sweep("size", [13, 0, -1, -(2**31)])
 def test_a_size_that_no_entry_has_is_damage(records, read, size, count):
-    """Rule 2 is checked before the remaining bytes are counted."""
+    """Rule 2: a size below 14 is damage, even if the entry is incomplete."""
     bad = with_size(bytes(count), size)
     for start in (b"", GOOD[2], GOOD[0]):
         check_damage(records, read, start + bad, len(start), f"{size} bytes is smaller")
@@ -82,14 +85,14 @@ def test_a_size_that_no_entry_has_is_damage(records, read, size, count):
 @sweep("count", range(12, 17))
 @sweep("size", [14, 4000, 2**31 - 1])
 def test_batch_without_magic_is_the_end(read, size, count):
-    """Rule 4: without the magic, the format is unknown."""
+    """Rule 4: if an entry ends before its magic byte, reading stops without error."""
     assert len(read(GOOD[2] + with_size(b"\xff" * count, size))) == 1
 
 
 @sweep(("byte", "shown_magic"), [(3, "3"), (0x7F, "127"), (0xFF, "-1")])
 @sweep("size", [14, 5, 2**31 - 1])
 def test_another_magic_is_damage(records, read, byte, shown_magic, size):
-    """Rule 5 applies even if the entry is incomplete."""
+    """Rule 5: an unknown magic is damage, even if the entry is incomplete."""
     bad = bytearray(with_size(bytes(17), size))
     bad[16] = byte
     words = rf"magic .* \(got {shown_magic}\)" if size >= 14 else "smaller"
@@ -98,7 +101,10 @@ def test_another_magic_is_damage(records, read, byte, shown_magic, size):
 
 @sweep("size", range(14, 49))
 def test_batch_below_the_header_size_is_damage(records, read, size):
-    """Rules 6 and 7: a truncated batch is the end, but a complete one is damage."""
+    """Rules 6 and 7: a size below that of the batch header is damage.
+
+    If the entry is truncated, reading stops without an error instead.
+    """
     bad = with_size(GOOD[2], size)[: 12 + size]
     check_damage(records, read, GOOD[2] + bad, len(GOOD[2]), f"{size} bytes is smaller")
     assert len(read(GOOD[2] + bad[:-1])) == 1
@@ -106,7 +112,10 @@ def test_batch_below_the_header_size_is_damage(records, read, size):
 
 @sweep("size", range(14, 22))
 def test_magic_1_message_needs_space_for_its_timestamp(records, read, size):
-    """Magic 1 needs eight bytes more than magic 0."""
+    """A magic 1 message must be at least eight bytes longer than a magic 0 message.
+
+    These bytes are its timestamp.
+    """
     check_damage(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "smaller")
 
 
@@ -115,7 +124,7 @@ PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
 
 @sweep("name", PARTS)
 def test_truncated_last_entry_is_omitted(records, columns, name):
-    """Every truncation returns all complete entries, and no part of the last one."""
+    """If a record set is truncated at any byte, all complete entries are returned."""
     data = PARTS[name] * (2 if len(PARTS[name]) < 250 else 1)
     heads = read_heads(records, columns, data)
     ends = [header.position + header.size for header in heads]
@@ -138,7 +147,10 @@ def test_truncated_last_entry_is_omitted(records, columns, name):
 @sweep("magic", GOOD)
 @sweep("start", GOOD)
 def test_a_wrong_checksum_is_damage(records, read, magic, start):
-    """All bits in every format are covered. The error has the entry's offset."""
+    """A wrong checksum raises CorruptBatch at the position of the entry.
+
+    Every bit of the checksum is changed, in every format.
+    """
     data = bytearray(GOOD[start] + GOOD[magic])
     second_start = len(GOOD[start])
     for index in range(17 if magic == 2 else 12, len(GOOD[magic])):
@@ -176,19 +188,22 @@ def test_fields_set_by_brokers_are_outside_of_the_checksum(records):
 
 @pytest.mark.parametrize("count", [-1, -(2**31), 2, 2**31 - 1])
 def test_impossible_record_count_is_damage(records, read, count):
-    """A count must not be negative or exceed the batch size."""
+    """A record count that is negative or exceeds the batch size raises CorruptBatch."""
     bad = batch(record(key=b"k"), count=count)
     check_damage(records, read, GOOD[0] + bad, len(GOOD[0]), f"{count} records cannot")
 
 
 def test_five_stray_bytes_are_no_error(read):
-    """A rest after the last batch is ignored if it is shorter than a header."""
+    """Five bytes after the last batch are ignored, because a batch header is longer."""
     assert len(read(GOOD[2] + b"\1\2\3\4\5")) == 1
 
 
 @pytest.mark.parametrize("name", ["all magics", "transactions", "run"])
 def test_position_and_end_choose_entries(records, columns, name):
-    """Bytes outside the range are not read. Positions are relative to the input."""
+    """Only entries between ``position`` and ``end`` are read.
+
+    The positions in the headers are relative to the input.
+    """
     data = SETS[name]
     surrounded = b"\xff" * 30 + data + b"\xff" * 30
     heads = read_heads(records, columns, data)
@@ -206,7 +221,7 @@ def test_position_and_end_choose_entries(records, columns, name):
             table = columns.decode_records(surrounded, **bounds)
             assert table_of(table) == rows_of(expected, control=False)
             assert table.end_position == 30 + end
-            # If an entry exceeds the end, it is incomplete.
+            # If the end is within an entry, this entry is incomplete and omitted.
             bounds["end"] -= 1
             assert (
                 len(read_heads(records, columns, surrounded, **bounds)) == last - first
@@ -225,13 +240,19 @@ def test_position_and_end_choose_entries(records, columns, name):
     ],
 )
 def test_bounds_outside_of_the_input_are_refused(read, argument, bounds):
-    """The error names the wrong argument, ``end`` first, before any byte is read."""
+    """A position or an end outside of the input raises an error with its name.
+
+    No byte is read before. ``end`` is checked first.
+    """
     with pytest.raises(ValueError, match=rf"^{argument} must be 0 to \d, .* input"):
         read(b"abc", **bounds)
 
 
 def test_arguments_are_checked_before_the_first_batch(records, columns):
-    """The errors are not delayed until the first batch is requested."""
+    """Invalid arguments raise an error when the iterator is created.
+
+    The error is not delayed until the first batch is requested.
+    """
     words = r'errors must be "strict" or "replace" \(got \'x\'\)'
     with pytest.raises(ValueError, match=words):
         records.decode_batches(b"", errors="x")
@@ -264,7 +285,11 @@ STARTED = b"".join(
 
 @sweep("start", range(22))
 def test_start_offset_omits_earlier_records(records, columns, start):
-    """A Fetch may start within a batch. Batches that end before it are omitted."""
+    """Records before ``start_offset`` are omitted.
+
+    A Fetch response may start within a batch. Batches that end before the offset are
+    omitted completely.
+    """
     expected = [
         row for row in read_objects(records, columns, STARTED) if row[0] >= start
     ]
@@ -282,7 +307,7 @@ def test_start_offset_omits_earlier_records(records, columns, start):
 
 
 def test_batch_that_ends_at_the_start_offset_is_included(records):
-    """If only the last offset is requested, the batch is returned without records."""
+    """A batch that ends at the start offset is returned, even without records."""
     (decoded,) = records.decode_batches(
         batch(record(), base_offset=4, last_delta=5), start_offset=9
     )
@@ -290,7 +315,7 @@ def test_batch_that_ends_at_the_start_offset_is_included(records):
 
 
 def test_batches_are_decoded_lazily(kwire, records):
-    """Batches before the damage are returned first."""
+    """``decode_batches`` returns the batches before a damaged batch first."""
     bad = bytearray(GOOD[2])
     bad[-1] ^= 1
     batches = records.decode_batches(GOOD[2] + GOOD[2] + bad)
@@ -302,7 +327,10 @@ def test_batches_are_decoded_lazily(kwire, records):
 
 
 def test_any_bytes_like_is_accepted(read):
-    """Memory maps, views and arrays with bytes or wider items are accepted."""
+    """Every contiguous buffer is accepted: memory maps, views and arrays.
+
+    The items of a view or an array may have more than one byte.
+    """
     data = SETS["all magics"]
     data += b"\0" * (-len(data) % 4)
     expected = read(data)
@@ -321,7 +349,7 @@ def test_any_bytes_like_is_accepted(read):
 
 @pytest.mark.parametrize("name", ["magic 2 none", "magic 1 gzip", "magic 0 none"])
 def test_the_input_is_released(kwire, records, read, name):
-    """The input is released at the end, after an error, and if reading stops."""
+    """The input is released when the iteration ends, fails or is abandoned."""
     valid = SETS[name]
     damaged = bytearray(valid)
     damaged[-1] ^= 1

@@ -27,12 +27,13 @@ from tests.records.record_sets import SETS
 
 GOOD = record(key=b"k", value=b"v" * 20)
 HEAD = b"\0\0\2"
-"""Attributes, timestamp and offset of the second record."""
+"""Encoded attributes, timestamp delta and offset delta of the second record."""
 LONG = b"\x80\x80\x80\x80\x80\x01"
 LONGER = b"\x80" * 10 + b"\1"
 
 FAULTS = {
-    # Record content, error offset in it, class, path, part of the message.
+    # (bytes of the record, offset of the error in them, error class, path, text in the
+    # message). The offset -1 is the end of the bytes.
     "a length that is negative": (b"\1", 0, "InvalidLength", "", "-1 is not"),
     "a length over the rest": (varint(99), -1, "Truncated", "", "still needed: 99"),
     "a length without an end": (b"\x80\x80", -1, "Truncated", "", "needed: 1"),
@@ -208,7 +209,10 @@ FAULTS = {
 
 
 def failure(kwire, call, kind):
-    """Assert that a call raises exactly this class. Return the error."""
+    """Assert that a call raises the error class ``kind`` and no subclass.
+
+    Return the error.
+    """
     with pytest.raises(kwire.errors.DecodeError) as caught:
         call()
     assert type(caught.value).__name__ == kind
@@ -216,7 +220,7 @@ def failure(kwire, call, kind):
 
 
 def readers(records, columns, data, **options):
-    """Return one call per function that decodes records."""
+    """Return calls without arguments, one per function that decodes records."""
     return (
         lambda: list(records.decode_batches(data, **options)),
         lambda: columns.decode_records(data, **options),
@@ -226,7 +230,7 @@ def readers(records, columns, data, **options):
 
 
 def readers_of_parts(records, columns, data):
-    """Return calls that select some records, but validate all."""
+    """Return calls that decode a range of offsets, but validate all records."""
     return (
         lambda: list(records.decode_batches(data, start_offset=1)),
         lambda: columns.decode_records(data, start_offset=1, timestamp_unit="us"),
@@ -237,10 +241,14 @@ def readers_of_parts(records, columns, data):
 
 @sweep("name", FAULTS)
 def test_faults_of_records_are_named(kwire, records, columns, name):
-    """The damaged record is the second record in a batch after another message."""
+    """An error in a record has the path ``records[1]`` and the position of the byte.
+
+    The record is the second one in its batch, and a message precedes the batch.
+    """
     content, position, kind, path, words = FAULTS[name]
     front = message(1, 0, b"first")
-    # Without this end, missing bytes would be read from the next record.
+    # The damaged record is the last one. Otherwise, its missing bytes would be read
+    # from the next record.
     data = front + batch(GOOD, content, last_delta=1)
     position = len(data) if position < 0 else len(front) + 61 + len(GOOD) + position
     expected = "records[1]" + (f".{path}" if path else "")
@@ -255,7 +263,10 @@ def test_faults_of_records_are_named(kwire, records, columns, name):
 def test_faults_of_compressed_records_are_those_of_their_batch(
     kwire, records, columns, name
 ):
-    """The classes and paths are the same, at the batch position."""
+    """In a compressed batch, errors have the same class and path.
+
+    The position is that of the batch, because decompressed bytes have no position.
+    """
     content, _, kind, path, words = FAULTS[name]
     data = batch(GOOD) + compressed_batch(GOOD, content)
     expected = "records[1]" + (f".{path}" if path else "")
@@ -277,7 +288,10 @@ def test_following_bytes_do_not_change_the_fault(kwire, records, columns, name):
 
 
 def test_a_record_does_not_reach_into_the_next(kwire, records, columns):
-    """The length of a record limits its fields, even if more bytes follow."""
+    """A field that exceeds the length of its record is an error.
+
+    The following bytes belong to the next record.
+    """
     data = batch(framed(HEAD + varint(9) + b"k\1\0"), GOOD, GOOD)
     end = 61 + 1 + len(HEAD + varint(9) + b"k\1\0")
     for read in readers(records, columns, data):
@@ -287,7 +301,10 @@ def test_a_record_does_not_reach_into_the_next(kwire, records, columns):
 
 @pytest.mark.parametrize("excess", [b"\0", GOOD, bytes(100)])
 def test_bytes_after_the_last_record_are_damage(kwire, records, columns, excess):
-    """Trailing bytes are damage in a batch and in decompressed bytes, as in Kafka."""
+    """Bytes after the last record are damage, as in Kafka.
+
+    This applies to uncompressed and to decompressed records.
+    """
     plain = batch(GOOD, excess, count=1)
     packed = compressed_batch(GOOD, excess, count=1)
     for data, position in ((plain, 61 + len(GOOD)), (packed, 0)):
@@ -298,7 +315,7 @@ def test_bytes_after_the_last_record_are_damage(kwire, records, columns, excess)
 
 
 def test_too_few_records_are_damage(kwire, records, columns):
-    """The declared count is possible, but the batch contains fewer records."""
+    """If a batch has fewer records than its header declares, Truncated is raised."""
     data = batch(record(value=bytes(90)), count=9)
     for read in readers(records, columns, data):
         error = failure(kwire, read, "Truncated")
@@ -313,7 +330,10 @@ def test_too_few_records_are_damage(kwire, records, columns):
 def test_record_count_above_the_decompressed_size_is_damage(
     kwire, records, columns, count
 ):
-    """The error occurs before a record is decoded."""
+    """A record count that exceeds the decompressed size raises an error.
+
+    No record is decoded before.
+    """
     data = batch(GOOD) + compressed_batch(GOOD, count=count)
     for read in readers(records, columns, data):
         error = failure(kwire, read, "CorruptBatch")
@@ -322,7 +342,7 @@ def test_record_count_above_the_decompressed_size_is_damage(
 
 
 def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
-    """If a batch has no records, bytes in it are damage, although no record is lost."""
+    """If a batch declares no records, but contains bytes, CorruptBatch is raised."""
     data = batch(b"\0", count=0, last_delta=5)
     for read in readers(records, columns, data):
         assert failure(kwire, read, "TrailingBytes").offset == 61
@@ -335,7 +355,10 @@ def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
 def test_header_keys_that_are_not_utf8_are_rejected_or_replaced(
     kwire, records, columns, errors
 ):
-    """Invalid keys are an error, or contain U+FFFD with ``errors="replace"``."""
+    """A header key of invalid UTF-8 raises an error.
+
+    With ``errors="replace"``, the invalid bytes become U+FFFD.
+    """
     keys = [
         b"ok",
         b"\xff",
@@ -363,7 +386,7 @@ def test_header_keys_that_are_not_utf8_are_rejected_or_replaced(
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, codec):
-    """A library error becomes a ``CorruptBatch`` at the batch position."""
+    """If decompression fails, CorruptBatch is raised at the position of the batch."""
     valid = SETS[f"magic 2 {codec}"]
     for cut in (61, 62, 70, len(valid) - 1):
         damaged = repaired(valid[:8] + (cut - 12).to_bytes(4, "big") + valid[12:cut])
@@ -375,7 +398,10 @@ def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, cod
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_limits_hold_for_each_batch(kwire, records, columns, magic):
-    """Decompressed bytes and records are limited, and the error names the option."""
+    """A batch that exceeds the limit of bytes or records raises LimitExceeded.
+
+    The error names the option.
+    """
     data = records.encode_batch(
         [(None, bytes(5000))] * 3, magic=magic, compression="gzip"
     )
@@ -399,7 +425,10 @@ def test_limits_hold_for_each_batch(kwire, records, columns, magic):
 
 
 def test_batches_of_the_helper_functions_are_valid(records):
-    """The helper functions must be correct. Otherwise the other tests prove little."""
+    """The helper functions in ``record_bytes.py`` encode valid batches.
+
+    Otherwise, the other tests would not reach the tested error.
+    """
     (decoded,) = records.decode_batches(compressed_batch(GOOD))
     assert (decoded.compression, decoded.records[0].value) == ("gzip", b"v" * 20)
     assert gzip.decompress(compressed_batch(GOOD)[61:]) == GOOD

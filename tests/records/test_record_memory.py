@@ -42,12 +42,12 @@ LISTS = (struct.pack("=3i", 0, 1, 2), 0, 2, TEXT, TEXT)
 
 
 def engine_of(package):
-    """Return the record engine of the package."""
+    """Return the module of the package's record engine."""
     return importlib.import_module(f"{package.__name__}._engine.active").record_engine
 
 
 class Raising:
-    """Raises LookupError when it is converted to an integer or iterated."""
+    """Object that raises LookupError when it is converted to int or iterated."""
 
     def __index__(self):
         """Raise LookupError."""
@@ -57,12 +57,15 @@ class Raising:
 
 
 def refuse(*_):
-    """Raise LookupError, as a codec."""
+    """Compression function that raises LookupError."""
     raise LookupError("mine")
 
 
 def calls(package):
-    """Return calls for every function, with valid and all kinds of invalid input."""
+    """Return calls by name, for every engine function.
+
+    The calls have valid arguments and all kinds of invalid ones.
+    """
     engine = engine_of(package)
     columns = importlib.import_module(f"{package.__name__}.records.columns")
     records = package.records
@@ -145,7 +148,10 @@ def calls(package):
 
 
 def attempt(package, call):
-    """Make a call. Return whether it raised an expected error."""
+    """Make a call.
+
+    Return True if it raised an expected error, False if it succeeded.
+    """
     try:
         call()
     except (package.KwireError, TypeError, LookupError):
@@ -159,7 +165,7 @@ TRACED_ROUNDS = 20
 
 @pytest.mark.gate_on_pure
 def test_nothing_grows(kwire, figure):
-    """No function leaks memory or references, whether it succeeds or fails."""
+    """No function leaks memory or references, in successful and in failed calls."""
     watched = [None, True, (), "", b"", 0, kwire.records.Record]
     rounds = ROUNDS[kwire.backend]
     entries = calls(kwire)
@@ -203,7 +209,10 @@ SPARE = 16 * 1024
 
 @pytest.mark.parametrize("name", WORST)
 def test_memory_is_bounded_by_the_input(kwire, name, figure):
-    """Test as many objects as fit into the input, complete and truncated."""
+    """Memory is limited by a multiple of the input size.
+
+    The input contains as many objects as possible, and is complete or truncated.
+    """
     data = batch(WORST[name], count=COUNTS[name], last_delta=COUNTS[name] - 1)
     cut = batch(WORST[name][:-1], count=COUNTS[name], last_delta=COUNTS[name] - 1)
     most = 0
@@ -242,14 +251,17 @@ LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 
 @pytest.mark.parametrize("lack", LACKS)
 def test_failing_allocations_raise_memory_error(twins, lack):
-    """Every failing allocation yields ``MemoryError`` or the regular outcome."""
+    """If an allocation fails, MemoryError or the regular result is returned.
+
+    Every allocation of a call fails in turn.
+    """
     failing = pytest.importorskip(
         "_testcapi", reason="this CPython came without its own tests, which fail memory"
     )
     package, width = twins.fast, LACKS[lack]
     allowed = (package.KwireError, TypeError, LookupError)
-    # Error from an interpreter without memory for a Python frame. Functions that the
-    # engine calls back cause other errors, so they are excluded.
+    # CPython raises this error if it has no memory for a frame. Functions that the
+    # engine calls back raise other errors, so they are not tested.
     no_exception_text = "error return without exception set"
     tried = {
         title: call for title, call in calls(package).items() if title not in CALL_BACK
@@ -287,7 +299,10 @@ def test_failing_allocations_raise_memory_error(twins, lack):
 
 
 def test_returned_buffer_of_a_codec_is_not_reused(kwire):
-    """A view that a codec keeps is closed, or its bytes do not change."""
+    """A codec that keeps the view of its input cannot access reused memory.
+
+    The view is closed after the call, or its bytes do not change.
+    """
     engine = engine_of(kwire)
     head = kwire.records.BatchHeader(last_offset=-1)
     buffers = []
@@ -309,7 +324,7 @@ def test_returned_buffer_of_a_codec_is_not_reused(kwire):
 def in_threads(*works):
     """Run functions in threads.
 
-    The first one runs once, the others repeatedly meanwhile.
+    The first function runs once. The others are repeated until it returns.
     """
     ended = threading.Event()
     first, *followers = works
@@ -328,7 +343,10 @@ def in_threads(*works):
 
 
 def test_changing_input_is_not_read_past_its_end(twins):
-    """The result may be wrong or an error, but no byte outside the input is read."""
+    """If another thread changes the input, no byte after the input is read.
+
+    The result may be wrong or an error.
+    """
     package = twins.fast
     columns = importlib.import_module(f"{package.__name__}.records.columns")
     valid = package.records.encode_batch([(b"key", bytes(50), 5, HEADERS)] * 3000)
@@ -336,7 +354,8 @@ def test_changing_input_is_not_read_past_its_end(twins):
 
     def read():
         for _ in range(150):
-            # Two readers may see different values in the same bytes.
+            # The readers may read different values from the same byte, which may raise
+            # an error.
             with contextlib.suppress(package.DecodeError, SystemError):
                 columns.decode_records(data, check_crc=False, errors="replace")
 
@@ -349,7 +368,10 @@ def test_changing_input_is_not_read_past_its_end(twins):
 
 
 def test_changing_columns_never_exceed_the_allocation(twins):
-    """Modified columns are rejected or encoded, but never exceed the allocation."""
+    """Columns that another thread changes are rejected or encoded.
+
+    The batch never exceeds its allocated memory.
+    """
     package = twins.fast
     engine = engine_of(package)
     head = package.records.BatchHeader(last_offset=-1)

@@ -83,10 +83,11 @@ ARGUMENTS = [
 def test_arguments_that_the_format_forbids_are_rejected(
     kwire, records, options, path, words
 ):
-    """A builder raises the error immediately, and the message says what is valid.
+    """An argument that the format does not support raises an error.
 
-    The producer id of a transactional batch is an exception, because ``build`` accepts
-    it.
+    A builder raises it immediately, and the message contains the valid values. The only
+    exception is the producer id of a transactional batch, which may be passed to
+    ``build``.
     """
     is_late = options == {"is_transactional": True}
 
@@ -102,12 +103,12 @@ def test_arguments_that_the_format_forbids_are_rejected(
 
 
 def offset_row(records, offset):
-    """Return a record with its own offset."""
+    """Return a record with this offset."""
     return records.Record(offset=offset)
 
 
 BAD_ROWS = {
-    # Row, magics that reject it, path within the row, part of the message.
+    # (row, magics that reject it, path within the row, text in the message).
     "no row": (5, (0, 1, 2), "", "expected a record or a tuple of key, value"),
     "one part": ((b"k",), (0, 1, 2), "", "expected a record or a tuple of key"),
     "five parts": ((b"k", b"v", 5, (), 6), (0, 1, 2), "", "a record or a tuple"),
@@ -200,7 +201,7 @@ BAD_ROWS = {
 @sweep("name", BAD_ROWS)
 @sweep("codec", ["none", "gzip"])
 def test_rejected_row_is_named_with_its_field(kwire, records, name, codec):
-    """The error contains the row, the field and the expected value."""
+    """An invalid row raises an error with the row, the field and the expected value."""
     row, magics, path, words = BAD_ROWS[name]
     for magic in magics:
         with pytest.raises(kwire.EncodeError) as caught:
@@ -222,7 +223,10 @@ def test_rejected_row_is_named_with_its_field(kwire, records, name, codec):
     ],
 )
 def test_offsets_ascend(kwire, records, magic, base, offsets, row):
-    """Offsets must be greater than the previous one, and limited to int64."""
+    """An offset that is not greater than the previous one raises an error.
+
+    An offset that exceeds the int64 range is rejected as well.
+    """
     rows = [(b"", b"") if o is None else offset_row(records, o) for o in offsets]
     with pytest.raises(kwire.EncodeError) as caught:
         records.encode_batch(rows, magic=magic, base_offset=base)
@@ -231,7 +235,10 @@ def test_offsets_ascend(kwire, records, magic, base, offsets, row):
 
 
 def test_offsets_are_limited_by_the_delta(kwire, records):
-    """The limit is 2^31 - 1 after the base in magic 2. Messages have no limit."""
+    """In magic 2, an offset may be at most 2^31 - 1 above the base offset.
+
+    Messages of magic 0 and 1 have no such limit.
+    """
     far = [offset_row(records, 3), offset_row(records, 2**31 + 2)]
     (batch,) = records.decode_batches(records.encode_batch(far))
     assert [record.offset for record in batch.records] == [3, 2**31 + 2]
@@ -247,14 +254,14 @@ def test_offsets_are_limited_by_the_delta(kwire, records):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_encode_batch_rejects_zero_records(kwire, records, magic):
-    """A producer never writes a batch without records."""
+    """``encode_batch`` raises an error if there are no rows."""
     with pytest.raises(kwire.EncodeError) as caught:
         records.encode_batch([], magic=magic)
     assert caught.value.path == "records"
 
 
 def odd_row(dice):
-    """Return a row of valid and invalid values."""
+    """Return a row in which every field may be valid or invalid."""
     blob = (None, b"", b"k" * 70, bytearray(b"x"), "text", 5)
     number = (None, -1, 0, 2**63 - 1, -2, 2**63, "now", 1.5, True)
     header = (("h", b"v"), ["h", None], ("h", 5), (b"h", b""), (None, b""), "hv", ())

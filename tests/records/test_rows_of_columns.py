@@ -20,12 +20,12 @@ from tests.records.test_encoded_rows import MOST, encoded_rows, make_header
 __all__ = ["encoded_rows", "make_header"]
 
 NOW = 77
-"""Timestamp of rows without a timestamp."""
+"""Timestamp that the call passes for rows without a timestamp."""
 
 
 @pytest.fixture(scope="module")
 def open_rows(kwire, records):
-    """Return a function that opens a table as a producer does."""
+    """Return a function that converts a table to ``ColumnRows``, as a producer does."""
     arrow_input = importlib.import_module(f"{kwire.__name__}.records.tables")
     return lambda table: records.batches.engine.ColumnRows(
         *arrow_input.split_table(table)
@@ -33,12 +33,12 @@ def open_rows(kwire, records):
 
 
 def numbers_of(rows):
-    """Encode row numbers for the engine."""
+    """Return row numbers as an int64 buffer."""
     return array.array("q", rows)
 
 
 def some_rows(seed, count):
-    """Return varied rows, with null for missing values."""
+    """Return ``count`` different rows. Some keys, values and timestamps are None."""
     dice = random.Random(seed)
     return [
         (
@@ -52,7 +52,7 @@ def some_rows(seed, count):
 
 
 def table_of(rows, *, is_large=False):
-    """Convert rows to a table."""
+    """Convert rows to a pyarrow table, optionally with 64-bit offsets."""
     text, binary = pyarrow.string(), pyarrow.binary()
     pair, lists = PAIR, pyarrow.list_
     if is_large:
@@ -75,7 +75,7 @@ def table_of(rows, *, is_large=False):
 
 
 def timed(rows):
-    """Set missing timestamps to NOW. -1 is kept, which means no timestamp."""
+    """Replace the timestamp None by ``NOW``. The timestamp -1 is kept."""
     return [(k, v, NOW if time is None else time, h) for k, v, time, h in rows]
 
 
@@ -84,11 +84,15 @@ def timed(rows):
 def test_the_batch_is_that_of_the_rows(
     records, encoded_rows, make_header, open_rows, seed, layout
 ):
-    """Compare the bytes, for any order, repetition and portion size."""
+    """The batch from columns equals the batch from the same rows.
+
+    Rows are added in any order, repeatedly, and in portions of any size.
+    """
     rows = some_rows(seed, 200)
     table = table_of(rows, is_large=layout == "large")
     if layout == "slice":
-        # Neither the bitmaps nor the offsets start at a buffer's first byte.
+        # Slice the table, so that no bitmap and no offset starts at the first byte of
+        # its buffer.
         table, rows = table.slice(13, 171), rows[13:184]
     if layout == "chunks":
         table = pyarrow.concat_tables([table.slice(0, 3), table.slice(3)])
@@ -110,13 +114,13 @@ def test_the_batch_is_that_of_the_rows(
 def test_rows_and_columns_may_share_a_batch(
     records, encoded_rows, make_header, open_rows
 ):
-    """Rows keep the order in which they are added."""
+    """Rows from lists and rows from columns can be added to the same batch."""
     rows = some_rows(1, 40)
     encoder, columns = encoded_rows(MOST), open_rows(table_of(rows[10:30]))
     encoder.extend(rows[:10], 0, NOW)
     assert encoder.extend_columns(columns, numbers_of(range(20)), 0, NOW) == 20
     encoder.extend(rows[30:], 0, NOW)
-    # In a list, a timestamp of -1 is treated as missing.
+    # ``extend`` treats a timestamp of -1 as missing, unlike ``extend_columns``.
     listed = [(k, v, NOW if t == -1 else t, h) for k, v, t, h in timed(rows)]
     expected = [*listed[:10], *timed(rows)[10:30], *listed[30:]]
     assert encoder.make_batch(make_header(40)) == records.encode_batch(expected)
@@ -125,7 +129,7 @@ def test_rows_and_columns_may_share_a_batch(
 def test_extend_columns_stops_at_the_size_limit(
     encoded_rows, make_header, records, open_rows
 ):
-    """Rows are added up to the last byte, as from a list."""
+    """``extend_columns`` adds as many rows as ``extend``, up to the size limit."""
     rows = [(b"%d" % n, bytes(n % 300), 5, ()) for n in range(1000)]
     columns, numbers = open_rows(table_of(rows)), numbers_of(range(1000))
     index = 0
@@ -148,7 +152,10 @@ def test_extend_columns_stops_at_the_size_limit(
 def test_columns_without_timestamps_have_the_time_of_the_call(
     records, encoded_rows, make_header, open_rows
 ):
-    """All rows have the timestamp that the call passes. An empty table adds no row."""
+    """Without a timestamp column, all rows have the timestamp of the call.
+
+    An empty table adds no rows.
+    """
     table = pyarrow.table({"key": ["k", None], "value": [b"v", b"w"]})
     encoder = encoded_rows(MOST)
     encoder.extend_columns(open_rows(table), numbers_of([1, 0, 1]), 0, 9)
@@ -163,7 +170,10 @@ def test_columns_without_timestamps_have_the_time_of_the_call(
 def test_impossible_row_is_rejected(
     kwire, records, encoded_rows, make_header, open_rows
 ):
-    """The path contains the row number. Previous rows have been added."""
+    """An invalid row raises an error whose path contains the row number.
+
+    Rows before it have been added.
+    """
     table = pyarrow.table(
         {"key": ["a", "b", "c"], "value": ["1", "2", "3"], "timestamp": [5, -2, -1]}
     )

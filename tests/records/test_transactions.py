@@ -26,14 +26,17 @@ from tests.records.record_sets import (
 
 
 class Aborted(NamedTuple):
-    """Aborted transaction with the same fields as in a Fetch response."""
+    """Aborted transaction, with the attributes of a Fetch response's struct."""
 
     producer_id: int
     first_offset: int
 
 
 def remaining_values(records, columns, data, aborted, **options):
-    """Return the remaining values, which must be equal in objects and columns."""
+    """Return the values of all records that are not aborted.
+
+    Objects and columns must be equal.
+    """
     batches = list(
         records.decode_batches(data, aborted_transactions=aborted, **options)
     )
@@ -68,12 +71,18 @@ COMMITTED = [b"plain", b"b8", b"c8", b"e7", b"end"]
 
 
 def test_interleaved_aborted_transactions_are_omitted(records, columns):
-    """Test two producers with several committed and aborted transactions."""
+    """The records of interleaved aborted transactions are omitted.
+
+    Two producers have several committed and aborted transactions.
+    """
     assert remaining_values(records, columns, LOG, ABORTED) == COMMITTED
 
 
 def test_the_order_of_the_list_does_not_matter(records, columns):
-    """Brokers sort the list by first offset, but kwire does not depend on it."""
+    """The list of aborted transactions may be in any order.
+
+    Brokers sort it by first offset.
+    """
     for aborted in itertools.permutations(ABORTED):
         assert remaining_values(records, columns, LOG, aborted) == COMMITTED
 
@@ -94,13 +103,13 @@ def test_aborted_transactions_may_be_response_structs(kwire, records, columns):
 
 
 def test_empty_list_omits_control_records(records, columns):
-    """Markers are omitted even if no transaction was aborted."""
+    """With an empty list, only control records are omitted."""
     every = remaining_values(records, columns, LOG, [])
     assert every == [b"plain", b"a7", b"b8", b"c8", b"d7", b"e7", b"f8", b"g7", b"end"]
 
 
 def test_objects_contain_markers_without_a_list(records, columns):
-    """Objects contain markers if no list is passed, but columns never do."""
+    """Without a list, objects contain control records, but columns do not."""
     batches = list(records.decode_batches(LOG))
     assert sum(decoded.is_control for decoded in batches) == 5
     assert all(
@@ -110,7 +119,10 @@ def test_objects_contain_markers_without_a_list(records, columns):
 
 
 def test_aborted_batches_are_returned_without_records(records):
-    """They are returned without records, so that the reader continues after them."""
+    """Batches of aborted transactions are returned without records.
+
+    The reader needs them to continue at the next offset.
+    """
     batches = list(records.decode_batches(LOG, aborted_transactions=ABORTED))
     assert len(batches) == 13
     assert [decoded.next_offset for decoded in batches][-1] == 14
@@ -121,20 +133,23 @@ def test_aborted_batches_are_returned_without_records(records):
 
 
 def test_marker_of_an_unlisted_transaction_is_ignored(records, columns):
-    """A log may start within a transaction. A marker only affects listed ones."""
+    """The marker of a transaction that is not in the list has no effect.
+
+    A log may start within a transaction.
+    """
     data = marker(ABORT, 7, 0) + transactional(7, 1, b"x") + marker(COMMIT, 7, 2)
     assert remaining_values(records, columns, data, [Aborted(8, 0)]) == [b"x"]
 
 
 def test_transaction_that_began_before_the_fetch_is_omitted(records, columns):
-    """Its first offset is lower than all fetched offsets."""
+    """A transaction that began before the Fetch response is omitted, too."""
     data = transactional(7, 100, b"x") + marker(ABORT, 7, 101)
     data += transactional(7, 102, b"y")
     assert remaining_values(records, columns, data, [Aborted(7, 3)]) == [b"y"]
 
 
 def test_transaction_may_begin_within_a_batch(records, columns):
-    """The first offset may be any offset of its batch, even the last one."""
+    """The first offset of a transaction may be any offset within a batch."""
     data = transactional(7, 100, b"x", b"y", b"z") + marker(ABORT, 7, 103)
     for first in (100, 101, 102):
         assert remaining_values(records, columns, data, [Aborted(7, first)]) == []
@@ -146,7 +161,10 @@ def test_transaction_may_begin_within_a_batch(records, columns):
 
 
 def test_records_outside_of_transactions_are_kept(records, columns):
-    """Batches outside transactions and old messages from the producer are kept."""
+    """Records of the same producer that are not transactional are kept.
+
+    They are in batches without the transactional bit, or in old messages.
+    """
     data = batch(record(value=b"x"), producer_id=7, producer_epoch=0, base_offset=4)
     data += message(1, 5, None, b"y") + transactional(7, 6, b"z") + marker(ABORT, 7, 7)
     assert remaining_values(records, columns, data, [Aborted(7, 0)]) == [b"x", b"y"]
@@ -154,7 +172,10 @@ def test_records_outside_of_transactions_are_kept(records, columns):
 
 @pytest.mark.parametrize("start", range(15))
 def test_markers_before_the_start_offset_are_applied(records, columns, start):
-    """Batches before the start offset are omitted, but their markers are applied."""
+    """A marker before the start offset ends its transaction.
+
+    The records of these batches are omitted.
+    """
     every = rows_of(records.decode_batches(LOG, aborted_transactions=ABORTED))
     expected = [row[3] for row in every if row[0] >= start]
     assert (
@@ -164,7 +185,7 @@ def test_markers_before_the_start_offset_are_applied(records, columns, start):
 
 @pytest.mark.parametrize("kind", [2, 3, 5, 77])
 def test_other_control_records_end_no_transaction(records, columns, kind):
-    """A leader change within a transaction does not abort it."""
+    """Another control record, such as a leader change, does not end a transaction."""
     data = transactional(7, 0, b"x") + marker(kind, 7, 1) + transactional(7, 2, b"y")
     data += marker(ABORT, 7, 3) + transactional(7, 4, b"z")
     assert remaining_values(records, columns, data, [Aborted(7, 0)]) == [b"z"]
@@ -172,7 +193,7 @@ def test_other_control_records_end_no_transaction(records, columns, kind):
 
 @pytest.mark.parametrize("start", [0, 1, 2])
 def test_markers_may_have_invalid_headers(records, columns, start):
-    """Header keys of markers are not returned, so they are not decoded."""
+    """The headers of a marker are not decoded, so they may be invalid."""
     content = record(key=b"\0\0\0\0", value=bytes(6), headers=[(b"\xff", b"")])
     data = transactional(7, 0, b"x")
     data += batch(content, attributes=0x30, base_offset=1, producer_id=7)
@@ -185,7 +206,7 @@ def test_markers_may_have_invalid_headers(records, columns, start):
 
 @pytest.mark.parametrize("key", [None, b"", b"\0\0\0"])
 def test_invalid_control_records_end_no_transaction(records, columns, key):
-    """If a control record has a short key, it has no effect and is omitted."""
+    """A control record with a key that is too short is omitted without any effect."""
     data = transactional(7, 0, b"x")
     data += batch(record(key=key), attributes=0x30, base_offset=1, producer_id=7)
     data += batch(attributes=0x30, base_offset=2, producer_id=7)
@@ -209,7 +230,10 @@ def test_transactions_apply_to_compressed_batches(records, columns):
 
 
 def test_filter_continues_in_the_next_call(records, columns):
-    """Transactions may span several Fetches, so a filter can be reused."""
+    """A TransactionFilter can be used for several Fetch responses.
+
+    A transaction may end in a later response than it begins.
+    """
     for read in (
         lambda entry, filter_: rows_of(
             records.decode_batches(entry, aborted_transactions=filter_)
@@ -228,7 +252,10 @@ def test_filter_continues_in_the_next_call(records, columns):
 
 
 def test_aborted_batches_are_not_decompressed(records, columns):
-    """Aborted batches are not decompressed, so damage in them is not detected."""
+    """Batches of aborted transactions are not decompressed.
+
+    Damage in their records is therefore not detected.
+    """
     data = batch(b"\1damaged", attributes=0x10, producer_id=7, count=1)
     data += marker(ABORT, 7, 1) + transactional(7, 2, b"x")
     assert remaining_values(records, columns, data, [Aborted(7, 0)]) == [b"x"]
@@ -238,10 +265,10 @@ def test_aborted_batches_are_not_decompressed(records, columns):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_headers_after_a_marker_are_read_once(records, columns):
-    """After a marker, the iteration does not read other headers again.
+    """After a marker, each later header is read only once.
 
-    Neither previous headers nor headers far ahead are read, otherwise the time would be
-    quadratic in their number. All other pages are inaccessible.
+    Otherwise, the time would be quadratic in the number of headers. The test makes all
+    pages inaccessible except those of the current header.
     """
     window = Window(marker(COMMIT, 7, 0) * 500)
     positions = []
@@ -262,7 +289,10 @@ def test_headers_after_a_marker_are_read_once(records, columns):
 
 
 def test_filter_observes_each_batch(records):
-    """``observe`` depends on previous batches."""
+    """``observe`` returns whether the records of a batch are hidden.
+
+    The result depends on the batches that were passed before.
+    """
     batches = list(records.decode_batches(LOG))
     filter_ = records.TransactionFilter(ABORTED)
     hidden = [filter_.observe(decoded.header, decoded.records) for decoded in batches]

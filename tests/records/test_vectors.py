@@ -24,7 +24,10 @@ WRITTEN = [row for row in golden.vectors("batches") if row["asked"]]
 
 @sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
 def test_reads_what_kafka_reads(kwire, row):
-    """Compare every batch field, every record and every control record."""
+    """All fields and records equal those that Kafka's classes read.
+
+    Batches, records and control records are compared.
+    """
     assert of_kwire(kwire, raw(row["bytes"])) == of_kafka(row["read"])
 
 
@@ -48,7 +51,10 @@ def rows_of(records):
 
 @sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
 def test_columns_hold_what_kafka_reads(kwire, row):
-    """Columns contain all records except control records. Both reject the same sets."""
+    """The columns contain the records that Kafka reads, except control records.
+
+    kwire rejects the record sets that Kafka rejects.
+    """
     kafka = of_kafka(row["read"])
     data = raw(row["bytes"])
     if kafka.is_refused:
@@ -79,7 +85,7 @@ BATCH_COLUMNS = (
 
 
 def options_of(row):
-    """Return the ``encode_batch`` arguments for the batch that Kafka wrote."""
+    """Return the arguments of ``encode_batch`` for the batch that Kafka wrote."""
     request, (batch, *_) = row["asked"], row["read"]["batches"]
     if request["do"] == "write":
         names = ("magic", "compression", "base_offset", "last_offset", "producer_id")
@@ -92,7 +98,10 @@ def options_of(row):
 
 
 def decompress_contents(kwire, data):
-    """Split a set into headers without sizes or checksums, and decompressed data."""
+    """Return the headers and the decompressed records of a record set as a list.
+
+    The headers have no size and no checksum, because these depend on the compression.
+    """
     position = 0
     parts = []
     records = kwire.records
@@ -115,7 +124,7 @@ ENCODED = [row for row in WRITTEN if row["asked"]["do"] != "empty"]
 
 @sweep("row", ENCODED, ids=lambda row: row["name"])
 def test_encodes_to_kafkas_bytes(kwire, row):
-    """The bytes before compression are equal."""
+    """``encode_batch`` returns Kafka's bytes, compared before compression."""
     request = row["asked"]
     rows = request["records"] if request["do"] == "write" else None
     rows = rows or row["read"]["batches"][0]["records"]
@@ -140,7 +149,7 @@ FROM_COLUMNS = [
 
 @sweep("row", FROM_COLUMNS, ids=lambda row: row["name"])
 def test_columns_encode_to_kafkas_bytes(kwire, row):
-    """The bytes before compression are equal."""
+    """Encoding columns returns Kafka's bytes, compared before compression."""
     columns = kwire.records.columns.decode_records(raw(row["bytes"]))
     encoded = kwire.records.columns.encode_batch(columns, **options_of(row))
     assert decompress_contents(kwire, encoded) == decompress_contents(
@@ -154,7 +163,10 @@ def test_columns_encode_to_kafkas_bytes(kwire, row):
     ids=lambda row: f"{row['source']} to {row['magic']} from {row['start_offset']}",
 )
 def test_converts_down_to_kafkas_bytes(kwire, row):
-    """Compare Kafka's down-conversion before compression, and its rejections."""
+    """Conversion to an older magic returns Kafka's bytes, compared before compression.
+
+    If Kafka rejects the record set, kwire does, too.
+    """
     source = golden.bytes_of()[row["source"]]
 
     def convert():
@@ -178,7 +190,7 @@ PATTERNS = [pattern for entry in PAGE for pattern in entry.records]
 
 
 def describe_difference(kwire, row):
-    """Describe the difference between kwire and Kafka. Return None if they agree."""
+    """Return a text about the difference between kwire and Kafka, or None."""
     kafka, data = of_kafka(row["read"]), raw(row["bytes"])
     outcome = of_kwire(kwire, data)
     if outcome == kafka:
@@ -198,7 +210,10 @@ def describe_difference(kwire, row):
 
 
 def different_fields(outcome, kafka):
-    """Describe the first difference between two readings, if kwire accepts both."""
+    """Return a text about the first different field, or None.
+
+    kwire has accepted the bytes.
+    """
     if kafka.is_refused or len(outcome.entries) != len(kafka.entries):
         return f"kwire reads what Kafka refuses: {outcome.entries}"
     for entry, kafka_entry in zip(outcome.entries, kafka.entries, strict=True):
@@ -211,7 +226,10 @@ def different_fields(outcome, kafka):
 
 
 def test_refuses_what_kafka_refuses_and_reads_the_rest_alike(kwire):
-    """For modified bytes, all differences from Kafka are documented, and all occur."""
+    """For modified bytes, every difference from Kafka is documented.
+
+    Every documented difference occurs at least once.
+    """
     counts = Counter()
     for row in golden.vectors("mutant"):
         text = describe_difference(kwire, row)
@@ -226,7 +244,7 @@ def test_refuses_what_kafka_refuses_and_reads_the_rest_alike(kwire):
 
 
 def test_replaced_invalid_text_equals_kafka(kwire):
-    """``errors="replace"`` has the same result as Kafka."""
+    """``errors="replace"`` returns the same text as Kafka for invalid UTF-8."""
     count = 0
     for row in golden.vectors("mutant"):
         if "not UTF-8" in (describe_difference(kwire, row) or ""):
@@ -237,7 +255,7 @@ def test_replaced_invalid_text_equals_kafka(kwire):
 
 
 def test_columns_refuse_what_objects_refuse(kwire):
-    """Objects and columns agree on every modified byte of data batches."""
+    """Objects and columns accept and reject the same modified data batches."""
     refused = 0
     for row in golden.vectors("mutant"):
         data = raw(row["bytes"])

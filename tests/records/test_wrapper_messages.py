@@ -18,14 +18,17 @@ FRONT = message(0, 0, b"in front")
 
 
 def decode_both(records, columns, data, **options):
-    """Decode objects and columns, which must agree."""
+    """Decode the data as objects and as columns, which must agree. Return the rows."""
     decoded_rows = rows_of(records.decode_batches(data, **options))
     assert table_of(columns.decode_records(data, **options)) == decoded_rows
     return decoded_rows
 
 
 def catch_error(kwire, records, columns, data, kind, **options):
-    """Decode damaged bytes in both ways, which must raise the same error."""
+    """Assert that objects and columns raise the same error of class ``kind``.
+
+    Return the error.
+    """
     errors = []
     for read in (
         lambda: list(records.decode_batches(data, **options)),
@@ -41,15 +44,17 @@ def catch_error(kwire, records, columns, data, kind, **options):
 
 
 def offsets_of(decoded_rows):
-    """Return only the offsets of rows."""
+    """Return the offsets of the rows."""
     return [row[0] for row in decoded_rows]
 
 
 def test_offsets_of_magic_0_are_absolute(records, columns):
-    """The broker wrote the offsets, including gaps."""
+    """Magic 0: the inner offsets are absolute, and gaps are kept.
+
+    The offset of the wrapper is ignored.
+    """
     data = wrapper(0, message(0, 17), message(0, 19), message(0, 25))
     assert offsets_of(decode_both(records, columns, data)) == [17, 19, 25]
-    # The wrapper's offset is ignored.
     data = wrapper(0, message(0, 17), message(0, 19), offset=3)
     assert offsets_of(decode_both(records, columns, data)) == [17, 19]
 
@@ -73,7 +78,11 @@ def test_offsets_of_magic_0_are_absolute(records, columns):
 def test_offsets_of_magic_1_are_relative_to_the_wrapper(
     records, columns, inner, outer, expected
 ):
-    """The last message has the wrapper's offset. If it is 0, inner offsets are kept."""
+    """Magic 1: the last inner message has the offset of the wrapper.
+
+    The other inner offsets are relative to it. If the wrapper's offset is 0, the inner
+    offsets are kept.
+    """
     messages = [message(1, offset) for offset in inner]
     data = wrapper(1, *messages, offset=outer)
     assert offsets_of(decode_both(records, columns, data)) == expected
@@ -86,7 +95,7 @@ def test_offsets_of_magic_1_are_relative_to_the_wrapper(
 def test_a_wrapper_below_its_last_message_is_damage(
     kwire, records, columns, inner, outer
 ):
-    """No writer produces such a wrapper."""
+    """An offset of the wrapper below its last inner offset raises CorruptBatch."""
     data = FRONT + wrapper(1, *(message(1, o) for o in inner), offset=outer)
     error = catch_error(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == (
@@ -97,7 +106,7 @@ def test_a_wrapper_below_its_last_message_is_damage(
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_wrapper_without_a_value_is_damage(kwire, records, columns, magic):
-    """A null value cannot be decompressed."""
+    """A wrapper with a null value raises CorruptBatch."""
     data = FRONT + wrapper(magic, offset=5, value=None)
     error = catch_error(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == "a compressed message without a value"
@@ -105,7 +114,7 @@ def test_a_wrapper_without_a_value_is_damage(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_wrapper_without_a_message_is_damage(kwire, records, columns, magic):
-    """Both an empty message set and an empty value are damage."""
+    """A wrapper with an empty value or an empty message set raises CorruptBatch."""
     data = FRONT + wrapper(magic, offset=5, value=gzip.compress(b""))
     error = catch_error(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == "a compressed message without inner messages"
@@ -116,7 +125,7 @@ def test_a_wrapper_without_a_message_is_damage(kwire, records, columns, magic):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", [1, 2, 3])
 def test_a_wrapper_within_a_wrapper_is_damage(kwire, records, columns, magic, codec):
-    """A compressed inner message is an error, whatever its value is."""
+    """A compressed inner message raises CorruptBatch, whatever its value is."""
     inner = message(magic, 1, None, b"whatever", attributes=codec)
     data = FRONT + wrapper(magic, message(magic, 0), inner)
     error = catch_error(kwire, records, columns, data, "CorruptBatch")
@@ -126,7 +135,7 @@ def test_a_wrapper_within_a_wrapper_is_damage(kwire, records, columns, magic, co
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_other_magics_within_are_damage(kwire, records, columns, magic):
-    """All inner messages must have the magic of the wrapper."""
+    """An inner message of another magic than the wrapper raises CorruptBatch."""
     for foreign in (message(1 - magic, 1), batch(base_offset=1, last_delta=0)):
         data = FRONT + wrapper(magic, message(magic, 0), foreign)
         error = catch_error(kwire, records, columns, data, "CorruptBatch")
@@ -136,7 +145,7 @@ def test_other_magics_within_are_damage(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_checksums_within_are_checked(kwire, records, columns, magic):
-    """Inner checksums are verified as in Kafka's consumer, if ``check_crc`` is True."""
+    """A wrong inner checksum raises CorruptBatch, unless ``check_crc`` is False."""
     valid = message(magic, 0, b"k")
     damaged = message(magic, 1, b"l", crc=77)
     data = FRONT + wrapper(magic, valid, damaged)
@@ -149,7 +158,10 @@ def test_checksums_within_are_checked(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_truncated_inner_message_is_damage(kwire, records, columns, magic):
-    """Only the end of a Fetch response may be truncated, not a wrapper's content."""
+    """A truncated inner message raises Truncated.
+
+    Only the last entry of a Fetch response may be truncated.
+    """
     messages = message(magic, 0, b"k") + message(magic, 1, b"l", b"v")
     first = len(message(magic, 0, b"k"))
     for cut in range(1, len(messages)):
@@ -176,9 +188,9 @@ def test_truncated_inner_message_is_damage(kwire, records, columns, magic):
 def test_invalid_key_and_value_lengths_are_damage(
     kwire, records, columns, magic, body, kind, path
 ):
-    """Lengths are validated in plain and inner messages.
+    """An invalid key or value length raises an error, in single and inner messages.
 
-    The error path of an inner message contains the index of the message.
+    The error path of an inner message contains its index.
     """
     alone = message(magic, 1, body=body)
     for read in (
@@ -199,9 +211,9 @@ def test_invalid_key_and_value_lengths_are_damage(
 @pytest.mark.parametrize("attributes", [0, 8])
 @pytest.mark.parametrize("inner", [0, 8])
 def test_wrapper_sets_the_timestamp_type(records, columns, attributes, inner):
-    """The wrapper's log append time applies to all messages.
+    """If a wrapper has log append time, its timestamp applies to all inner messages.
 
-    With create time, the messages have their own timestamps.
+    With create time, every inner message keeps its own timestamp.
     """
     data = wrapper(
         1,
@@ -218,21 +230,21 @@ def test_wrapper_sets_the_timestamp_type(records, columns, attributes, inner):
 
 
 def test_magic_0_has_no_timestamps_at_all(records, columns):
-    """Bit 3 has no meaning in magic 0."""
+    """In magic 0, bit 3 of the attributes is ignored, as there are no timestamps."""
     data = wrapper(0, message(0, 4, b"k", attributes=8), attributes=8)
     assert decode_both(records, columns, data) == [(4, -1, b"k", None, (), -1)]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_wrapper_key_is_ignored(records, columns, magic):
-    """No client writes such a key, but it is not an error."""
+    """The key of a wrapper is ignored. No client writes one."""
     data = wrapper(magic, message(magic, 0, b"k"), key=b"of the wrapper")
     assert [row[2] for row in decode_both(records, columns, data)] == [b"k"]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_invalid_key_and_value_of_a_wrapper_are_damage(kwire, records, columns, magic):
-    """The wrapper's key and value are validated as in any message."""
+    """An invalid key or value length in a wrapper raises an error."""
     packed = gzip.compress(message(magic, 0))
     body = struct.pack(">ii", -1, len(packed)) + packed
     for bad, kind, path in (
@@ -253,7 +265,7 @@ def test_invalid_key_and_value_of_a_wrapper_are_damage(kwire, records, columns, 
 
 
 def test_wrapper_separates_runs(records, columns):
-    """A wrapper between plain messages separates three batches."""
+    """A wrapper between single messages results in three batches."""
     data = message(1, 0) + message(1, 1)
     data += wrapper(1, message(1, 0), message(1, 1), offset=3) + message(1, 4)
     batches = list(records.decode_batches(data))
@@ -262,7 +274,7 @@ def test_wrapper_separates_runs(records, columns):
 
 
 def test_a_damaged_message_ends_the_run_before_it(kwire, records):
-    """Messages before the damage are returned first."""
+    """The messages before a damaged message are returned before the error."""
     valid = message(1, 0) + message(1, 1)
     for bad, position in (
         (message(1, 2, crc=5), 0),

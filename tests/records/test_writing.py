@@ -30,7 +30,7 @@ MAGICS_AND_CODECS = [
 
 
 def decode_fields(records, data):
-    """Return the rows of all batches."""
+    """Decode all batches, and return their rows as one list."""
     return [
         row_of(decoded_record)
         for b in records.decode_batches(data)
@@ -39,7 +39,10 @@ def decode_fields(records, data):
 
 
 def test_rows_of_every_form_are_accepted(records):
-    """Test tuples of two to four elements, lists, records and bytes-like objects."""
+    """Rows may be tuples of two to four elements, lists, or records.
+
+    The bytes may be any bytes-like objects.
+    """
     rows = [
         (b"k", b"v"),
         [bytearray(b"k"), memoryview(b"xvx")[1:2]],
@@ -104,7 +107,10 @@ def test_defaults_are_minus_one(records):
 
 
 def test_a_delete_horizon_is_the_base_of_the_timestamps(records):
-    """The deltas are adjusted, so that the timestamps are unchanged."""
+    """With a delete horizon, timestamp deltas are relative to it.
+
+    The timestamps of the records are unchanged.
+    """
     data = records.encode_batch(
         [(None, None, 50), (b"k", None, 70)], delete_horizon=900
     )
@@ -120,7 +126,7 @@ def test_a_delete_horizon_is_the_base_of_the_timestamps(records):
 
 
 def test_log_append_time_is_the_largest_timestamp(records):
-    """Test batches and messages, uncompressed and compressed."""
+    """A log append time is the maximum timestamp of a batch or message."""
     rows = [(None, b"v", 5), (None, b"w", 9)]
     data = records.encode_batch(rows, log_append_time=77)
     (decoded,) = records.decode_batches(data)
@@ -165,7 +171,7 @@ def test_batch_without_rows_requires_a_last_offset(records):
 
 
 def test_control_batch_has_an_epoch_and_no_sequence(records):
-    """A coordinator writes a marker with an epoch, but without a sequence."""
+    """A transaction marker has a producer epoch and the sequence number -1."""
     data = records.encode_batch(
         [(b"\0\0\0\1", b"\0\0\0\0\0\3")],
         is_control=True,
@@ -206,7 +212,10 @@ def test_inner_offsets_depend_on_the_magic(records, magic):
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_every_compression_level_is_passed_on(kwire, records, magic, codec):
-    """The level changes the bytes but not the records. An invalid level is an error."""
+    """The compression level changes the bytes, but not the decoded records.
+
+    A level that the codec does not support raises an error.
+    """
     rows = [(b"k", bytes(range(64)) * 40 + str(i).encode() * i) for i in range(30)]
     usual = records.encode_batch(rows, magic=magic, compression=codec)
     assert [r[2:4] for r in decode_fields(records, usual)] == rows
@@ -289,7 +298,10 @@ def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
 
 
 def test_options_are_the_arguments_of_encode_batch(kwire):
-    """Names, defaults and declared types are equal."""
+    """``BatchOptions`` and ``encode_batch`` have the same options.
+
+    Names, defaults and declared types are compared.
+    """
     options = importlib.import_module(f"{kwire.__name__}.records.options").BatchOptions
     signature = inspect.signature(kwire.records.encode_batch)
     arguments = dict(signature.parameters)
@@ -309,7 +321,7 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
 
 
 def test_columns_take_no_other_options(kwire):
-    """If an option is unknown, an error is raised instead of ignoring it."""
+    """An unknown option of the column encoder raises an error."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     table = columns.decode_records(kwire.records.encode_batch([(b"k", b"v")]))
     with pytest.raises(TypeError, match="codec"):

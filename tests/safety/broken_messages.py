@@ -21,7 +21,7 @@ from tests.harness.guard_pages import ROOM, Guarded, in_child
 from tests.harness.hostile import MODES
 
 HANG = 20.0
-"""Time limit for decoding one input, in seconds: about 100,000 times the usual time."""
+"""Time limit for decoding one input in seconds, about 100,000 times the usual time."""
 
 
 def _others(old, values):
@@ -32,13 +32,19 @@ _HOSTILE = [
     _others(old, (0, 1, 0x7F, 0x80, 0xFF, old + 1, old - 1)) for old in range(256)
 ]
 ALL = [[_others(old, range(256)) for old in range(256)]]
-"""Tables of replacement values by old value, used for successive bytes of a message."""
+"""Lists of tables. A table contains the replacement values of a byte by its old value.
+
+The first byte of a message uses the first table, the next byte the next one, and so on.
+"""
 HOSTILE = [_HOSTILE]
 ONE_HOSTILE = [[new[turn % len(new) :][:1] for new in _HOSTILE] for turn in range(7)]
 
 
 class Task(NamedTuple):
-    """Vector with a decoding mode. If ``tables`` is None, the vector is truncated."""
+    """Golden vector, how it is decoded, and how it is changed.
+
+    If ``tables`` is None, the vector is truncated instead of changed.
+    """
 
     vector: golden.Vector
     mode: str
@@ -46,14 +52,15 @@ class Task(NamedTuple):
 
 
 class Broken(AssertionError):
-    """Input that violates a promise."""
+    """An input has violated a promise. The message says how to repeat the failure."""
 
 
 class Input(Guarded):
     """Guarded memory that the parent process can read after a crash of the child.
 
-    The first bytes, far away from the input, contain the task index, the input
-    size, the number of inputs tried, and how many of them were valid messages.
+    Its first bytes, far away from the input, contain four numbers: the index of the
+    task, the size of the input, the number of tried inputs, and the number of valid
+    messages.
     """
 
     HEAD = struct.Struct("=QQQQ")
@@ -84,7 +91,7 @@ def shortest_vectors():
 def try_truncations(package, memory, number, task, tried, messages):
     """Decode all proper prefixes of the vector. None of them may be a valid message.
 
-    Returns the updated ``tried`` and the unchanged ``messages``.
+    Return the updated number of tried inputs, and ``messages``.
     """
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
@@ -133,7 +140,10 @@ def change(package, memory, number, task, tried, messages):
 
 
 def attempt(package, tasks, memory):
-    """Run tasks in a child process. Return the numbers of inputs and valid messages."""
+    """Run tasks in a child process. Return (tried inputs, valid messages).
+
+    If an input violates a promise, Broken is raised.
+    """
 
     def work(note):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -153,8 +163,8 @@ def attempt(package, tasks, memory):
         assert number == len(tasks)
         return tried, messages
     if os.WIFSIGNALED(status):
-        # All reports of inputs that a fuzzer must not repeat automatically start like
-        # this.
+        # Every report must start with these words if a fuzzer must not repeat its input
+        # automatically.
         failure = f"the process ended: {signal.Signals(os.WTERMSIG(status)).name}"
     input_bytes = bytes(memory.view[ROOM - size : ROOM])
     (name, version, _, _), mode, _ = tasks[number]
@@ -162,9 +172,9 @@ def attempt(package, tasks, memory):
 
 
 def report(package, name, version, mode, data, failure):
-    """Save a failed input.
+    """Save an input that violated a promise.
 
-    Return a text with the error and a command that repeats it.
+    Return a text with the failure and a command that repeats it.
     """
     from fuzz import engines, process
     from fuzz.targets import fuzz_message

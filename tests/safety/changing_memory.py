@@ -19,11 +19,14 @@ from tests.harness.guard_pages import fork
 ROOM = 64 * mmap.PAGESIZE
 LONGEST_S = 600
 CHANGES = (0x80, 0x01, 0xFF, 0x7F, 0x40, 0x02)
-"""XOR masks for bytes. They change bits in texts, varints and sizes."""
+"""Masks that are applied to bytes with XOR, to change texts, varints and sizes."""
 
 
 class Changing:
-    """Shared memory. Its first page contains the size of the input."""
+    """Memory that two processes share.
+
+    The first page contains the size of the input, and the following pages the input.
+    """
 
     def __init__(self):
         """Map the memory. The context manager ``changed`` starts the writer."""
@@ -31,7 +34,7 @@ class Changing:
         self.view = memoryview(self.memory)
 
     def put(self, data):
-        """Copy the input to the changing memory, and return a view of it."""
+        """Copy ``data`` to the memory, and return a view of the copy, which changes."""
         end = mmap.PAGESIZE + len(data)
         self.view[:4] = len(data).to_bytes(4, "little")
         self.view[mmap.PAGESIZE : end] = data
@@ -56,7 +59,7 @@ class Changing:
 
 @contextmanager
 def changed():
-    """Yield memory that another process changes."""
+    """Yield memory that another process changes until the block ends."""
     changing = Changing()
     writer = fork()
     if writer == 0:

@@ -48,7 +48,10 @@ class Unexpected(AssertionError):
 
 
 def outcome(entry, package, data):
-    """Call an entry. Return a comparable value, or all attributes of its error."""
+    """Call an entry.
+
+    Return its comparable value, or a tuple with its error attributes.
+    """
     try:
         value = entry.run(package, data)
     except Exception as error:
@@ -57,7 +60,10 @@ def outcome(entry, package, data):
 
 
 def ends(entry, package, data):
-    """Call an entry and check its errors. Return whether the entry returned a value."""
+    """Call an entry. Return True if it returned a value, and False after an error.
+
+    An error that is not documented raises Unexpected.
+    """
     try:
         entry.run(package, data)
     except Exception as error:
@@ -67,7 +73,10 @@ def ends(entry, package, data):
 
 
 def fault(entry, package, error, data):
-    """Return the attributes of an error. Raises Unexpected if it is not documented."""
+    """Return the attributes of an error as a tuple.
+
+    Raises Unexpected if the error is not documented for the entry.
+    """
     promised = tuple(getattr(package.errors, name) for name in entry.errors)
     error_text = (type(error).__name__, str(error))
     if not isinstance(error, promised):
@@ -82,7 +91,7 @@ def fault(entry, package, error, data):
 
 
 def without_timestamps(kind):
-    """Replace timestamps by int64 in a type, because Python's years are limited."""
+    """Replace timestamp types by int64, because Python's years are limited."""
     if pa.types.is_timestamp(kind):
         return pa.int64()
     if pa.types.is_struct(kind):
@@ -96,7 +105,7 @@ def without_timestamps(kind):
 
 
 def plain(value):
-    """Convert a value so that values of both engines can be compared."""
+    """Convert a value of either engine to a form that can be compared."""
     if value is None or isinstance(value, (bytes, str, bool, int)):
         return value
     if isinstance(value, (pa.Array, pa.RecordBatch)):
@@ -196,13 +205,13 @@ def frames():
 
 
 def streams():
-    """Return streams that contain three request frames."""
+    """Return streams of up to three request frames, each after its size."""
     frames = good.requests()
     return [good.sized(frames[start : start + 3]) for start in range(0, len(frames), 3)]
 
 
 def cut_streams():
-    """Return streams that end within a frame with a size of one gigabyte."""
+    """Return streams that end in a frame whose declared size is one gibibyte."""
     return [stream + b"\x40\0\0\0" + stream for stream in streams()]
 
 
@@ -247,7 +256,10 @@ REQUEST_FIELDS = pa.struct(
 
 
 def decoded_arrays():
-    """Columns from record sets and frames, with all fields or with selected fields."""
+    """Yield entries for functions on arrays of record sets and of frames.
+
+    The results have all fields or selected fields.
+    """
     record_sets = partial(on_rows, good.batches)
     frames = partial(on_rows, partial(good.request_frames, "ProduceRequest"))
     for mode in ("raise", "null"):
@@ -267,7 +279,7 @@ def decoded_arrays():
 
 
 def on_rows(frames):
-    """Encode three frames per input, for arrays with three rows."""
+    """Return inputs that encode up to three frames each, for arrays of three rows."""
     frame_list = frames()
     return [
         good.rows(frame_list[start : start + 3])

@@ -54,9 +54,10 @@ def folder():
 
 
 def place():
-    """Return the directory of this thread.
+    """Return the directory of the current thread.
 
-    The main thread uses the process directory. Other threads use subdirectories.
+    The main thread uses the directory of the process, other threads a subdirectory of
+    it.
     """
     thread = threading.current_thread()
     if thread is threading.main_thread():
@@ -68,7 +69,10 @@ def place():
 
 @contextmanager
 def split_and_use(data):
-    """Split the input into a key and a value, and release both afterwards."""
+    """Yield the key and the value that an input contains. Release both afterwards.
+
+    ``entry_inputs.pair`` describes the format.
+    """
     with memoryview(data) as whole, whole.cast("B") as view:
         size = int.from_bytes(view[:2], "big", signed=True)
         start = min(len(view), 3)
@@ -99,7 +103,10 @@ def rows_of(data):
 
 
 def call(path, *arguments, **options):
-    """Return a call of a function that takes the input as its first argument."""
+    """Return a function that calls ``path`` with the input as first argument.
+
+    ``path`` is the name of a public function below ``kwire``.
+    """
     name, _, function = path.rpartition(".")
 
     def run(package, data):
@@ -109,7 +116,10 @@ def call(path, *arguments, **options):
 
 
 def bulk(name):
-    """Return a call of a bulk function that decodes about as many values as exist."""
+    """Return a function that decodes the input with a bulk function.
+
+    It requests about half as many values as the input has bytes.
+    """
 
     def run(package, data):
         read = getattr(package.messages.wire, name)
@@ -120,7 +130,7 @@ def bulk(name):
 
 
 def message_of(name, path, *arguments, **options):
-    """Return a call of a function that takes a message class before the input."""
+    """Return a function that calls ``path`` with a message class and the input."""
     package_path, _, function = path.rpartition(".")
 
     def run(package, data):
@@ -133,7 +143,7 @@ def message_of(name, path, *arguments, **options):
 
 
 def rows(path, **options):
-    """Return a call of a function for Arrow arrays, with the input as an array."""
+    """Return a function that calls ``path`` with the input as an Arrow array."""
     name, _, function = path.rpartition(".")
 
     def run(package, data):
@@ -144,7 +154,7 @@ def rows(path, **options):
 
 
 def rows_of_class(name, version, mode):
-    """Return a call of ``messages_to_arrow`` with the input as an array."""
+    """Return a function that calls ``messages_to_arrow`` with the input as an array."""
 
     def run(package, data):
         cls = getattr(package.messages, name)
@@ -155,7 +165,7 @@ def rows_of_class(name, version, mode):
 
 
 def frames_of_class(name, mode, schema=None):
-    """Call ``frames_to_arrow`` with the input as rows that contain request frames."""
+    """Return a function that calls ``frames_to_arrow`` with the input as an array."""
 
     def run(package, data):
         cls = getattr(package.messages, name)
@@ -166,14 +176,14 @@ def frames_of_class(name, mode, schema=None):
 
 
 def views_of_class(name, version, mode):
-    """Return a ``messages_to_arrow`` call that returns views into the input."""
+    """Return a function that decodes the input to columns of views."""
 
     def run(package, data):
         cls = getattr(package.messages, name)
         read = module(package, "messages.arrow").messages_to_arrow
         array = read(rows_of(data), cls, version, on_error=mode, views=True)
-        # Full validation would fail if the bytes of a view changed after its prefix was
-        # set.
+        # Skip full validation, because it fails if a viewed byte changes after the view
+        # stored its prefix.
         array.validate()
         return array.cast(without_views(array.type))
 
@@ -199,7 +209,10 @@ def checked(array):
 
 
 def split(package, data, most=5000):
-    """Feed a stream in three pieces. Return the frames and the error."""
+    """Feed a stream to a splitter in three pieces.
+
+    Return the frames, and the text and offset of the error if there is one.
+    """
     splitter = package.messages.framing.FrameSplitter(package.Limits(frame_bytes=most))
     frames = []
     cuts = (0, len(data) // 3, len(data) // 3 + 1, len(data))
@@ -214,7 +227,7 @@ def split(package, data, most=5000):
 
 
 def decode_all(package, data, **options):
-    """Decode batches as objects. Return headers, records and control records."""
+    """Decode batches as objects. Return (headers, records, control records)."""
     batches = []
     for batch in package.records.decode_batches(data, **options):
         marks = batch.control_records if batch.is_control else ()
@@ -223,13 +236,16 @@ def decode_all(package, data, **options):
 
 
 def columns(package, data, **options):
-    """Decode batches as columns. pyarrow's validation reads their contents."""
+    """Decode batches as columns. Return (record batch, end position)."""
     table = module(package, "records.columns").decode_records(data, **options)
     return pa.record_batch(table), table.end_position
 
 
 def views(package, data, **options):
-    """Decode batches as columns of views, and copy the viewed bytes."""
+    """Decode batches as columns of views.
+
+    Return a copy that does not refer to the input.
+    """
     table = module(package, "records.columns").decode_records(
         data, views=True, **options
     )
@@ -239,19 +255,19 @@ def views(package, data, **options):
         column.cast(without_views(column.type)) for column in batch.columns
     ]
     flat = pa.RecordBatch.from_arrays(copied_columns, batch.schema.names)
-    # Copy all columns, because a fixed-width column would keep the input alive, too.
+    # Copy all columns, because even a fixed-width column would keep the input alive.
     copied = pa.ipc.read_record_batch(flat.serialize(), flat.schema)
     return copied, table.end_position
 
 
 def decompressed(codec, package, data):
-    """Decompress a payload."""
+    """Decompress a payload with one codec."""
     read = module(package, "records.compression").decompress
     return bytes(read(codec, data, 2, package.Limits(), 0))
 
 
 def control(package, data):
-    """Decode a control record."""
+    """Decode a control record from a key and a value in one input."""
     with split_and_use(data) as (key, value):
         return module(package, "messages.control_records").decode_control_record(
             key, value
@@ -259,7 +275,7 @@ def control(package, data):
 
 
 def internal(topic, package, data):
-    """Decode a record of an internal topic."""
+    """Decode a record of an internal topic from a key and a value in one input."""
     with split_and_use(data) as (key, value):
         return package.messages.internal_topics.decode(topic, key, value)
 
@@ -272,7 +288,10 @@ def in_file(name, read, package, data):
 
 
 def logged(kind, *names):
-    """Return a function that reads an auxiliary log file and returns attributes."""
+    """Return a function that reads a file with the class ``kind`` of ``kwire.log``.
+
+    The function returns the attributes ``names``.
+    """
 
     def read(package, path):
         reader = getattr(package.log, kind)(path)
@@ -282,17 +301,14 @@ def logged(kind, *names):
 
 
 def segment(package, path):
-    """Read a segment with all functions.
-
-    Objects and columns must contain the same records.
-    """
+    """Read a segment as objects and as columns, which must contain the same records."""
     log_segment, object_problems = package.log.Segment(path, topic="t", partition=0), []
     batches = list(log_segment.batches(on_corrupt=object_problems.append))
     offsets = [r.offset for b in batches if not b.is_control for r in b.records]
     problems, numbers = [], []
     for table in log_segment.columns(on_corrupt=problems.append):
         numbers += table.offset.tolist()
-    # Columns skip control batches, so they do not report damage in them.
+    # Columns skip control batches, so damage in them is only reported for objects.
     assert offsets == numbers and set(problems) <= set(object_problems), (
         offsets,
         numbers,
@@ -320,7 +336,10 @@ def strict_segment(package, path):
 
 @cache
 def partition(package, root):
-    """Copy a real partition, so that one file at a time can be damaged."""
+    """Copy a partition of a real broker. Return its directory.
+
+    Tests damage one file of the copy at a time.
+    """
     directory = root / package.__name__ / "transactions-0"
     directory.mkdir(parents=True, exist_ok=True)
     for path in sorted((good.NEWEST / "transactions-0").iterdir()):
@@ -330,7 +349,7 @@ def partition(package, root):
 
 
 def verified(name, package, data):
-    """Verify the partition with one damaged file, and restore the file afterwards."""
+    """Replace a file of the partition by the input, verify it, and restore the file."""
     copy = partition(package, place())
     before = (copy / name).read_bytes()
     (copy / name).write_bytes(data)
@@ -348,7 +367,10 @@ def verified(name, package, data):
 
 @cache
 def first_answers():
-    """Return frames that answer the first ApiVersions request, including rejections."""
+    """Return response frames for the first ApiVersions request.
+
+    Some of them reject the version of the request.
+    """
     newest = max(kwire.messages.ApiVersionsResponse.valid_versions)
     new = good.bodies("ApiVersionsResponse", newest)
     refused = [b"\0\x23" + body[2:] for body in good.bodies("ApiVersionsResponse", 0)]
@@ -357,12 +379,15 @@ def first_answers():
 
 
 def first_replies():
-    """Return the same answers as streams, for correlation id 0."""
+    """Return the frames of ``first_answers`` as streams, with the correlation id 0."""
     return [good.sized([bytes(4) + frame[4:]]) for frame in first_answers()]
 
 
 def asking(package, data):
-    """Pass an answer to a handshake, and guess the release from its version table."""
+    """Pass a response frame to an ApiVersions handshake.
+
+    Return the version table and the guessed release, or the bytes of the next request.
+    """
     asks = package.connection.negotiation.ApiVersionsHandshake(correlation_id=7)
     table = asks.receive_frame(bytes(data))
     if table is None:
@@ -374,19 +399,22 @@ def asking(package, data):
 
 @cache
 def served(package):
-    """Return a broker's version table."""
+    """Return the version table of a Kafka 4.1 broker."""
     return package.connection.negotiation.ApiVersionTable.of_release("4.1")
 
 
 def answered(package, data):
-    """Answer an ApiVersions request."""
+    """Answer the ApiVersions request in the input as a broker does."""
     return package.connection.negotiation.answer_api_versions(
         bytes(data), served(package)
     )
 
 
 def feed_stream(package, connection, data):
-    """Feed a stream in two pieces. Return events, bytes to send, and the error."""
+    """Feed a stream to a connection in two pieces.
+
+    Return the events, the bytes to send, and the error or None.
+    """
     events, error = [], None
     try:
         for piece in (data[: len(data) // 2], data[len(data) // 2 :]):
@@ -401,9 +429,9 @@ def feed_stream(package, connection, data):
 
 
 def event_values(event):
-    """Convert an event to comparable values.
+    """Convert an event to a comparable value.
 
-    Version tables are replaced by their repr.
+    A version table is replaced by its repr.
     """
     if hasattr(event, "table"):
         return type(event).__name__, repr(event.table)
@@ -414,7 +442,7 @@ CALLS = (("MetadataRequest", 12), ("FetchRequest", 16), ("ApiVersionsRequest", 3
 
 
 def client(package, data):
-    """Feed a client with three requests in flight."""
+    """Feed responses to a client connection with three requests in flight."""
     connection = module(package, "connection").ClientConnection(table=served(package))
     for name, version in CALLS:
         connection.send(getattr(package.messages, name)(), version)
@@ -423,7 +451,7 @@ def client(package, data):
 
 @cache
 def replies():
-    """Return broker responses to ``CALLS``, which use all golden vectors."""
+    """Return streams with the responses to ``CALLS``. They use all golden vectors."""
     streams = []
     for number in range(30):
         frames = []
@@ -437,12 +465,12 @@ def replies():
 
 
 def new_client(package, data):
-    """Feed a client after an ApiVersions request."""
+    """Feed responses to a client connection that has not negotiated versions yet."""
     return feed_stream(package, module(package, "connection").ClientConnection(), data)
 
 
 def server(package, data):
-    """Feed a server."""
+    """Feed requests to a server connection."""
     connection = module(package, "connection").ServerConnection(
         served(package), on_unsupported="empty"
     )
@@ -457,7 +485,7 @@ def second_draft_response(package):
 
 
 def answer_draft(name, arguments, package, data):
-    """Pass an answer to the client of a draft."""
+    """Pass a response frame to the client strategy of a draft."""
     arguments = [
         argument(package) if callable(argument) else argument for argument in arguments
     ]
@@ -467,7 +495,7 @@ def answer_draft(name, arguments, package, data):
 
 
 def draft_answer(name, arguments, package, data):
-    """Pass a request to the server of a draft."""
+    """Pass a request frame to the server strategy of a draft."""
     arguments = [
         argument(package) if callable(argument) else argument for argument in arguments
     ]
@@ -478,7 +506,7 @@ HEAD = b"\0\0\0\0"
 DRAFT_A = HEAD + b"\0\5\0\x080.10.0.X" + b"\0\0\0\1\0\0\0\1\0\1h\0\0\x23\x84\0\0\0\0"
 DRAFT_B = HEAD + b"\0\0\0\1\0\3\0\1m\0\0\0\2\0\0\0\1" + b"\0\0\0\1\0\0"
 DRAFT_C = HEAD + b"\0\0\0\2\0\0\0\0\0\5\0\3\0\1\0\7"
-"""Answers of the KIP-35 drafts, written by hand from their documents."""
+"""Response frames of the three KIP-35 drafts, written by hand from the proposals."""
 
 
 def changes_of_leaders(package, data):
@@ -495,7 +523,10 @@ def compiled(package, data):
 
 
 def readable(run):
-    """Return a call that decodes the input as UTF-8, and skips invalid input."""
+    """Return a function that decodes the input as UTF-8, and calls ``run`` with it.
+
+    Input that is not UTF-8 is skipped.
+    """
 
     def only_text(package, data):
         try:
@@ -521,13 +552,14 @@ SERVER_FIRST = (
     f"r={NONCE}%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
 ).encode()
 SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
-"""Server messages from the example exchange in RFC 7677, section 3."""
+"""Server messages of the SCRAM exchange in RFC 7677, section 3."""
 
 
 def challenged(is_last, package, data):
-    """Pass the first or final server message to a SCRAM exchange.
+    """Pass the first or the final server message to a SCRAM exchange.
 
-    The nonce is replaced in this exchange only, because other threads run their own.
+    The client nonce of the example is set in this exchange only, because other threads
+    have their own exchanges.
     """
     sasl = module(package, "connection.sasl")
     exchange = sasl.Scram("user", "pencil", max_iterations=4096)
@@ -540,10 +572,7 @@ def challenged(is_last, package, data):
 
 
 def conversation(package, data):
-    """Pass frames to ``Conversation``, which pairs recorded requests and responses.
-
-    ``Conversation`` accepts every frame.
-    """
+    """Pass frames to ``Conversation``, which pairs requests with responses."""
     pairing = module(package, "recording.pairing")
     talk, headers = pairing.Conversation(), []
     for frame in (bytes(data), bytes(data[4:]), bytes(data)):
@@ -552,7 +581,7 @@ def conversation(package, data):
 
 
 def rewritten(version, package, data):
-    """Replace the broker addresses in a response."""
+    """Replace the broker addresses in a response, as a relay does."""
     module(package, "recording.rewriting")
     pairing = module(package, "recording.pairing")
     header = pairing.Header(3, version, 7, "me")
@@ -562,7 +591,7 @@ def rewritten(version, package, data):
 
 
 def limited(package, data):
-    """Remove versions that a relay cannot rewrite from an ApiVersions response."""
+    """Remove the versions that a relay cannot rewrite from an ApiVersions response."""
     header = module(package, "recording.pairing").Header(18, 3, 7, "me")
     return module(package, "recording.rewriting").limit_versions(header, bytes(data))
 
@@ -598,7 +627,7 @@ def captures(package, path):
 
 
 def column_call(path, *arguments, **options):
-    """Return a call of a function on columns, with the input as an array."""
+    """Return a function that calls a column function with the input as an array."""
     name, _, function = path.rpartition(".")
 
     def run(package, data):

@@ -65,14 +65,18 @@ TEXTS = (
     b"/*",
     b"0+",
 )
-"""Fragments that often break parsers: brackets, large numbers, non-ASCII digits."""
+"""Fragments that often break parsers: brackets, large numbers, and other digits."""
 
 
 # Good bytes ---------------------------------------------------------------------------
 
 
 def files(pattern, most=2000, least=1):
-    """Return the different contents of broker files with a size in this range."""
+    """Return the contents of recorded broker files, without duplicates.
+
+    * ``pattern``: path pattern below ``data``.
+    * ``most`` and ``least``: limits of the file size in bytes.
+    """
     contents = {}
     for path in sorted(DATA.glob(pattern)):
         data = path.read_bytes()
@@ -148,14 +152,18 @@ def control_records():
 
 
 def pair(key, value):
-    """Encode a key and a value as one input, after the INT16 key size (-1 for null)."""
+    """Encode a key and a value as one input.
+
+    The input contains the INT16 key size, which is -1 for null, a byte that is 0xff if
+    the value is null, the key, and the value.
+    """
     size = b"\xff\xff" if key is None else len(key).to_bytes(2, "big")
     marker = b"\xff" if value is None else b"\0"
     return size + marker + (key or b"") + (value or b"")
 
 
 def bodies(name, *versions, most=400):
-    """Return the golden vectors of a message in some versions."""
+    """Return golden vectors of a message in some versions, of up to ``most`` bytes."""
     return [
         vector.data
         for (message, version), vectors in golden.by_pair().items()
@@ -166,7 +174,7 @@ def bodies(name, *versions, most=400):
 
 
 def request_frames(name):
-    """Make frames from one class's golden requests, in all versions."""
+    """Return request frames of one class, with golden vectors of all versions."""
     cls = getattr(kwire.messages, name)
     return [
         request_head(cls, version) + body
@@ -176,7 +184,7 @@ def request_frames(name):
 
 
 def requests(most=300):
-    """Return request frames with golden vectors, for a fifth of all vectors."""
+    """Return request frames for a fifth of all golden vectors."""
     frames = []
     for (name, version), vectors in golden.by_pair().items():
         cls = getattr(kwire.messages, name)
@@ -210,7 +218,7 @@ def responses(name, version):
 
 
 def prefixed(name):
-    """Return golden vectors with a version prefix."""
+    """Return golden vectors of a message after their INT16 version."""
     return [
         version.to_bytes(2, "big") + vector.data
         for (message, version), vectors in golden.by_pair().items()
@@ -221,12 +229,12 @@ def prefixed(name):
 
 
 def sized(frames):
-    """Concatenate frames and their size fields to a stream."""
+    """Concatenate frames, each after its INT32 size, to a stream."""
     return b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
 
 
 def rows(pieces):
-    """Encode rows as one input, with an INT16 size before every row."""
+    """Concatenate rows, each after its INT16 size, to one input."""
     return b"".join(len(piece).to_bytes(2, "big") + piece for piece in pieces)
 
 
@@ -252,7 +260,7 @@ def framed(name):
 
 
 def json_forms(name, version):
-    """Return the JSON forms that Kafka's own converter wrote."""
+    """Return the JSON forms of a message that Kafka's own converter wrote."""
     return [
         json.dumps(vector.json).encode()
         for vector in golden.by_pair()[name, version]
@@ -291,7 +299,7 @@ def schema_texts():
 
 
 def repaired(data):
-    """Correct the checksums in all complete batches."""
+    """Correct the checksums of all complete batches in the input."""
     repaired_data, start = bytearray(data), 0
     while len(repaired_data) - start > 16:
         size = int.from_bytes(repaired_data[start + 8 : start + 12], "big", signed=True)
@@ -310,7 +318,10 @@ def repaired(data):
 
 
 def correct_size(data):
-    """Correct the size of a single batch, and then its checksum."""
+    """Set the size field of a single batch to its real size.
+
+    The checksum of the batch is corrected, too.
+    """
     if len(data) < 17:
         return data
     size = (len(data) - 12).to_bytes(4, "big")
@@ -328,7 +339,7 @@ def with_snapshot_crc(data):
 
 
 def changed(data, dice):
-    """Replace one byte by a hostile or random value."""
+    """Replace one byte by a hostile or a random value."""
     position = dice.randrange(len(data))
     new = dice.choice(
         (*HOSTILE, data[position] + 1 & 0xFF, data[position] - 1 & 0xFF, None)
@@ -394,7 +405,7 @@ def prefixes(entry, step) -> Iterator[bytes]:
 
 
 def damage_forever(entry, name="") -> Iterator[bytes]:
-    """Yield damaged inputs for an entry endlessly."""
+    """Yield damaged copies of an entry's valid inputs endlessly."""
     dice = random.Random(entry.name + name)
     good = list(entry.seeds())
     kinds = (*CHANGES, insert_texts, insert_texts) if entry.is_text else CHANGES

@@ -15,7 +15,7 @@ import pytest
 
 
 def shift_buffer(buffer, by):
-    """Copy a buffer to an address ``by`` bytes beyond a multiple of 8."""
+    """Copy a buffer to an address that is ``by`` bytes above a multiple of 8."""
     if buffer is None:
         return None
     room = numpy.zeros(len(buffer) + 16, dtype="u1")
@@ -25,7 +25,7 @@ def shift_buffer(buffer, by):
 
 
 def misalign_array(array, by):
-    """Copy an array so that all its buffers are unaligned."""
+    """Copy an Arrow array so that all of its buffers are unaligned by ``by`` bytes."""
     buffers = [shift_buffer(buffer, by) for buffer in array.buffers()]
     if isinstance(array, pyarrow.StructArray):
         children = [
@@ -43,7 +43,10 @@ def misalign_array(array, by):
 
 @pytest.mark.parametrize("by", [1, 2, 4, 7])
 def test_columns_are_encoded_at_any_alignment(kwire, by):
-    """Unaligned, sliced offsets, numbers and validity bitmaps yield the same batch."""
+    """Columns with unaligned buffers are encoded to the same batch as aligned ones.
+
+    Offsets, numbers and validity bitmaps are unaligned, and the columns are sliced.
+    """
     rows = [
         (None if number % 5 else b"key", b"v" * number, number) for number in range(40)
     ]
@@ -66,7 +69,7 @@ def test_columns_are_encoded_at_any_alignment(kwire, by):
 
 @pytest.mark.parametrize("by", [1, 2, 3])
 def test_messages_and_headers_are_decoded_at_any_alignment(kwire, by):
-    """The 32-bit or 64-bit offsets of a binary array may be unaligned."""
+    """Binary arrays are decoded if their 32-bit or 64-bit offsets are unaligned."""
     cls = kwire.messages.MetadataRequest
     frames = [
         kwire.messages.framing.encode_request(cls(), 9, correlation_id)[4:]
@@ -84,7 +87,7 @@ def test_messages_and_headers_are_decoded_at_any_alignment(kwire, by):
 
 @pytest.mark.parametrize("by", [1, 2, 3])
 def test_integers_are_encoded_at_any_alignment(kwire, by):
-    """A numpy array may start at any address."""
+    """The integers of a numpy array are encoded from any address."""
     for kind, dtype in (
         ("unsigned_varints", "u4"),
         ("varints", "i4"),

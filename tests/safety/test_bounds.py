@@ -27,7 +27,7 @@ SIZES = [1, 2, 5, 6, 7, 8, 9, 15, 16, 17, 23, 24]
 
 
 def fault_of(kwire, call):
-    """Assert that a call fails. Return class, offset and path of the error."""
+    """Assert that a call fails. Return (class name, offset, path) of the error."""
     with pytest.raises(kwire.DecodeError) as caught:
         call()
     return type(caught.value).__name__, caught.value.offset, caught.value.path
@@ -36,7 +36,10 @@ def fault_of(kwire, call):
 @sweep("bits", range(1, 33))
 @sweep("after", [b"", b"\0", b"\xff" * 8])
 def test_varints_end_after_their_last_bit(kwire, bits, after):
-    """Test the smallest and largest number per bit length, before various bytes."""
+    """Varints of every bit length are decoded, whatever bytes follow them.
+
+    The smallest and the largest number of a bit length are tested.
+    """
     wire = kwire.messages.wire
     for number in (2 ** (bits - 1), 2**bits - 1):
         data = unsigned_varint(number)
@@ -52,7 +55,7 @@ def test_varints_end_after_their_last_bit(kwire, bits, after):
 @sweep("bits", range(1, 65))
 @sweep("after", [b"", b"\0", b"\xff" * 12])
 def test_varlongs_end_after_their_last_bit(kwire, bits, after):
-    """Tests 64-bit integers with zigzag encoding in the same way."""
+    """Zigzag varlongs of every bit length are decoded, whatever bytes follow them."""
     wire = kwire.messages.wire
     for raw in (2 ** (bits - 1), 2**bits - 1):
         number = raw >> 1 ^ -(raw & 1)
@@ -66,7 +69,10 @@ def test_varlongs_end_after_their_last_bit(kwire, bits, after):
 
 @pytest.mark.parametrize("last", [0x10, 0x7F, 0x80, 0xFF])
 def test_varint_with_more_than_32_bits_is_rejected(kwire, last):
-    """Longer varints are rejected at their first byte, in single and bulk functions."""
+    """A varint with more than 32 bits is rejected at its first byte.
+
+    Single and bulk functions are tested.
+    """
     wire = kwire.messages.wire
     data = b"\0" + b"\xff" * 4 + bytes((last, 0, 0, 0, 0))
     refused = ("InvalidVarint", 1, "")
@@ -77,7 +83,7 @@ def test_varint_with_more_than_32_bits_is_rejected(kwire, last):
 
 @pytest.mark.parametrize("last", [0x02, 0x7F, 0x80, 0xFF])
 def test_varlong_with_more_than_64_bits_is_rejected(kwire, last):
-    """Longer varlongs are rejected at their first byte."""
+    """A varlong with more than 64 bits is rejected at its first byte."""
     wire = kwire.messages.wire
     data = b"\0" + b"\xff" * 9 + bytes((last, 0, 0, 0, 0))
     assert fault_of(kwire, lambda: wire.decode_varlong(data, 1))[1] == 1
@@ -85,7 +91,10 @@ def test_varlong_with_more_than_64_bits_is_rejected(kwire, last):
 
 
 def test_a_lenient_reader_drops_bits_of_a_fifth_byte(kwire):
-    """Like Kafka, the lenient reader drops extra bits up to 0x7f in the fifth byte."""
+    """In the lenient mode, excess bits of a fifth varint byte up to 0x7f are dropped.
+
+    Kafka's reader does the same.
+    """
     cls = kwire.messages.MetadataResponse
     for last, name in ((0x10, "ab"), (0x70, "ab"), (0x7F, None)):
         size = b"\x83\x80\x80\x80" + bytes((last,))
@@ -112,14 +121,20 @@ NULLS = [
 def test_null_is_rejected_by_non_nullable_types(
     kwire, name, version, data, field, compat
 ):
-    """Null strings, bytes and arrays are rejected in classic and compact encodings."""
+    """Null is rejected for a string, bytes or an array that is not nullable.
+
+    Classic and compact encodings are tested.
+    """
     cls = getattr(kwire.messages, name)
     call = partial(kwire.decode, cls, data, version, compat=compat)
     assert fault_of(kwire, call)[1:] == (0, field)
 
 
 def test_lenient_reader_decodes_negative_lengths_as_null(kwire):
-    """Like Kafka, the lenient reader converts lengths to int32, which may wrap."""
+    """In the lenient mode, a length that is negative as an int32 means null.
+
+    Kafka's reader converts lengths to int32 in the same way.
+    """
     cls = kwire.messages.MetadataResponse
     for raw, is_null in ((2**31 - 1, 0), (2**31, 0), (2**31 + 1, 1), (2**32 - 1, 1)):
         data = bytes(4) + b"\1" + unsigned_varint(raw) + bytes(4) + b"\1\0"
@@ -142,7 +157,10 @@ def test_lenient_reader_decodes_negative_lengths_as_null(kwire):
 
 
 def test_string_with_more_than_32767_bytes_is_rejected(kwire):
-    """The maximum of 32767 UTF-8 bytes is accepted in both encodings, but no more."""
+    """A string of 32767 UTF-8 bytes is accepted, and a longer string is rejected.
+
+    This applies to both encodings.
+    """
     wire = kwire.messages.wire
     for longest in ("x" * 32767, "\xe9" * 16383 + "x"):
         assert wire.decode_string(wire.encode_string(longest))[0] == longest
@@ -168,7 +186,10 @@ def test_string_with_more_than_32767_bytes_is_rejected(kwire):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_invalid_utf8_is_found_at_each_position(kwire, size):
-    """Non-ASCII bytes are detected at all positions, for 8 bytes or 1 at a time."""
+    """Invalid UTF-8 is detected at every position of a string.
+
+    The decoder checks 8 bytes at a time, and the remaining bytes one by one.
+    """
     for position in range(size):
         for bad in (0x80, 0xFF):
             text = bytearray(b"\x7f" * size)
@@ -192,7 +213,10 @@ FIXED = {
 
 @pytest.mark.parametrize("kind", FIXED)
 def test_integers_outside_of_their_range_are_rejected(kwire, kind):
-    """The minimum and maximum are accepted, and the adjacent integers are rejected."""
+    """The minimum and maximum of every integer type are accepted.
+
+    The integers below the minimum and above the maximum are rejected.
+    """
     size, low, high = FIXED[kind]
     wire = kwire.messages.wire
     data = wire.encode_array([low, high], kind)
@@ -205,7 +229,7 @@ def test_integers_outside_of_their_range_are_rejected(kwire, kind):
 
 @pytest.mark.parametrize("kind", [*FIXED, "bool", "float64", "uuid"])
 def test_count_is_limited_by_the_following_bytes(kwire, kind):
-    """A count that exceeds the remaining bytes is rejected, even by a single byte."""
+    """A count that exceeds the remaining bytes by one is rejected."""
     wire = kwire.messages.wire
     element = {"uuid": uuid.UUID(int=5), "bool": True}.get(kind, 1)
     data = wire.encode_array([element] * 3, kind)
@@ -217,7 +241,10 @@ def test_count_is_limited_by_the_following_bytes(kwire, kind):
 
 
 def test_no_byte_after_short_text_is_read(twins):
-    """Test short texts and truncated varints that end at an inaccessible page."""
+    """No byte after a short text or a truncated varint is read.
+
+    The input ends at an inaccessible page.
+    """
     package, guarded = twins.fast, Guarded()
     wire, cls = package.messages.wire, package.messages.SaslHandshakeRequest
 
@@ -241,7 +268,7 @@ def test_no_byte_after_short_text_is_read(twins):
 
 
 def test_bulk_begins_and_ends_within_the_input(kwire):
-    """An offset is limited by the size, and a count by the remaining bytes."""
+    """Bulk functions reject an offset or a count beyond the end of the input."""
     wire = kwire.messages.wire
     for decode in (wire.decode_unsigned_varints, wire.decode_varlongs):
         assert decode(b"\2\4", 2)[1] == 2
@@ -264,7 +291,10 @@ def test_bulk_begins_and_ends_within_the_input(kwire):
     ],
 )
 def test_bulk_encoders_check_the_range_of_integers(kwire, name, low, high):
-    """Integers of a wider type are range-checked, up to the last valid value."""
+    """Bulk encoders reject integers that are out of the range of their type.
+
+    The integers are in an array of a wider type.
+    """
     encode = getattr(kwire.messages.wire, name)
     encode_one = getattr(kwire.messages.wire, name[:-1])
     values = numpy.array([0, low, high, 1], "i8")
@@ -276,7 +306,7 @@ def test_bulk_encoders_check_the_range_of_integers(kwire, name, low, high):
 
 
 def test_bytes_with_gaps_are_not_written(kwire):
-    """Only contiguous buffers are encoded. Nothing is read from a rejected buffer."""
+    """A buffer that is not contiguous is rejected before its bytes are read."""
     gaps = memoryview(bytearray(40))[::2]
     for encode in (
         kwire.messages.wire.encode_bytes,
@@ -288,7 +318,10 @@ def test_bytes_with_gaps_are_not_written(kwire):
 
 
 def test_negative_api_keys_have_no_header_version(twins):
-    """API key -1 with the maximum version would refer to the byte before the table."""
+    """The API key -1 has no header version.
+
+    With the maximum version, it would refer to the byte before the table.
+    """
     module = importlib.import_module("kwire._engine.fast.header_columns")
     table, width = module.load_header_versions()
     # A dict caches the hash of bytes in the memory before the data.
@@ -301,9 +334,9 @@ def test_negative_api_keys_have_no_header_version(twins):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on memory")
 @pytest.mark.parametrize("kind", ["bytes", "memoryview"])
 def test_largest_length_is_accepted(kwire, kind):
-    """The maximum length fails only because of the memory limit.
+    """A value of the maximum length is only rejected by the memory limit.
 
-    One more is rejected.
+    If it is one byte longer, its length is rejected.
     """
     resource = pytest.importorskip("resource")
     outcomes = []

@@ -28,24 +28,30 @@ from tests.safety.entries import ENTRIES, plain
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 
 LEAST = 5
-"""Minimum number of calls per case, however slow the machine is."""
+"""Minimum number of calls for each case, however slow the machine is."""
 
 SECONDS = 0.2 * INPUTS / 50_000
-"""How long a case with long input runs, in seconds."""
+"""Duration of a case with a long input, in seconds."""
 
 LONG = "kwire" * 6000
-"""Long enough that the writer can change it between the check and the copy."""
+"""Long text of 30,000 characters.
+
+It is long enough that the writer can change it between its check and its copy.
+"""
 
 READERS = [
     entry
     for entry in ENTRIES.values()
     if entry.is_view or (entry.name.startswith("spark") and not entry.is_text)
 ]
-"""Entries that read the memory of their argument without copying it."""
+"""Entries whose function reads the memory of its argument without a copy."""
 
 
 def outcome(run, package, argument):
-    """Make a call and check its result. Return whether it is a value."""
+    """Make a call, and check its result.
+
+    Return True if it is a value, and False if it is an error.
+    """
     try:
         value = run(package, argument)
     except package.KwireError as error:
@@ -59,11 +65,10 @@ def outcome(run, package, argument):
 
 
 def calls(cases, package, seconds):
-    """Make calls on changing memory. Return how many calls and values there were.
+    """Make calls on changing memory. Return (number of calls, number of values).
 
-    A case consists of a name, the call and valid inputs. It is called at least
-    ``LEAST`` times, and for at least ``seconds``, because the writer may have to wait
-    for a processor.
+    A case is (name, call, valid inputs). It is called at least ``LEAST`` times and for
+    at least ``seconds``, because the writer may have to wait for a processor.
     """
     counts = mmap.mmap(-1, 16)
     for _, run, seeds in cases:
@@ -89,7 +94,10 @@ def calls(cases, package, seconds):
 
 
 def test_every_entry_reads_memory_that_changes(twins, figure):
-    """Test all entries that read foreign memory, on the compiled engine."""
+    """All entries that read foreign memory return a value or a documented error.
+
+    Only the compiled engine is tested.
+    """
     cases = [(entry.name, entry.run, entry.seeds()) for entry in READERS]
     done, values = calls(cases, twins.fast, SECONDS / 10)
     assert done // 20 < values < done
@@ -120,7 +128,7 @@ def messages(package):
 
 
 def columns_of(package, data, version):
-    """Decode one message to columns, directly from the memory of the input."""
+    """Decode one message to columns without copying the input."""
     arrow = on.module(package, "messages.arrow")
     cls = package.messages.FindCoordinatorRequest
     return arrow.messages_to_arrow(one_row(data), cls, version, on_error="null")
@@ -171,7 +179,7 @@ def records(package):
 
 @pytest.mark.parametrize("cases", [messages, headers, records])
 def test_long_text_is_what_it_says(twins, figure, cases):
-    """A long text may change between its check and its copy."""
+    """A text that changes between its check and its copy is valid or an error."""
     package = twins.fast
     memory_cases = [(name, run, [seed]) for name, run, seed in cases(package)]
     done, values = calls(memory_cases, package, SECONDS)
@@ -185,12 +193,12 @@ ROWS = 20
 
 
 def encode_all(package, table):
-    """Encode all rows."""
+    """Encode all rows of a table."""
     return on.module(package, "records.columns").encode_batch(table)
 
 
 def encode_some(package, table):
-    """Encode rows of the columns by number, from last to first."""
+    """Encode the rows of a table by number, from the last row to the first."""
     engine = on.module(package, "_engine.active").record_engine
     options = on.module(package, "records.options")
     rows = engine.ColumnRows(*on.module(package, "records.tables").split_table(table))
@@ -201,7 +209,7 @@ def encode_some(package, table):
 
 
 def try_to_encode(package, data, encode):
-    """Encode changing columns, and decode the resulting batch."""
+    """Encode columns that change, and decode the resulting batch."""
     try:
         table = table_over(data)
     except pa.ArrowInvalid:
@@ -215,7 +223,7 @@ def try_to_encode(package, data, encode):
 
 
 def table_over(data):
-    """Create columns whose offsets and bytes share the memory of the input."""
+    """Return a table whose offsets and bytes share the memory of the input."""
     places, content = data[: 4 * (ROWS + 1)], data[4 * (ROWS + 1) :]
     buffers = [None, pa.py_buffer(places), pa.py_buffer(content)]
     key = pa.Array.from_buffers(pa.binary(), ROWS, buffers)
@@ -226,7 +234,10 @@ def table_over(data):
 
 
 def test_columns_that_change_become_a_sound_batch(twins, figure):
-    """Encoded batches have a correct checksum, sizes and header keys."""
+    """Columns that change are encoded to a valid batch, or rejected.
+
+    Checksum, sizes and header keys of the batch are valid.
+    """
     text = LONG * 8
     size = len(text) // ROWS
     seed = struct.pack(f"={ROWS + 1}i", *range(0, len(text) + 1, size)) + text.encode()
@@ -240,7 +251,10 @@ def test_columns_that_change_become_a_sound_batch(twins, figure):
 
 
 def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
-    """The header and the body of a request belong to the same API and version."""
+    """If the header of a request changes, the request is rejected.
+
+    Header and body must belong to the same API and version.
+    """
     frame = kwire.messages.framing.encode_request(kwire.messages.MetadataRequest(), 5)[
         4:
     ]
@@ -257,7 +271,7 @@ def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
 
 
 def test_batch_that_disappears_is_not_converted(kwire, monkeypatch):
-    """If the batch disappears after its header was read, the conversion fails."""
+    """If the batch disappears after its header was read, an error is raised."""
     batch = kwire.records.encode_batch([(b"k", b"v")])
     monkeypatch.setattr(kwire.records, "decode_batches", lambda *_, **__: iter(()))
     with pytest.raises(kwire.InvalidValue, match="input changed"):
@@ -265,7 +279,7 @@ def test_batch_that_disappears_is_not_converted(kwire, monkeypatch):
 
 
 def test_a_payload_that_may_change_is_copied(kwire, monkeypatch):
-    """Compression libraries receive immutable bytes."""
+    """A compression library receives a copy of the payload, which cannot change."""
     inputs = []
     compression = on.module(kwire, "records.compression")
     batch = kwire.records.encode_batch([(b"k", b"v")], compression="gzip")

@@ -26,11 +26,14 @@ GROWING = {
     or bomb in {"snappy, many blocks", "lz4, large blocks", "lz4, size a lie"}
     or bomb in {"zstd", "zstd, many frames", "zstd, many frames with sizes"}
 }
-"""Bombs that decompress to at least 250 MiB, whatever size they declare."""
+"""Bombs that decompress to at least 250 MiB, by name.
+
+Their declared sizes differ.
+"""
 
 
 def largest_block(data):
-    """Return the maximum block size: 128 KiB, or up to 4 MiB in lz4."""
+    """Return the maximum block size in bytes: up to 4 MiB in lz4, otherwise 128 KiB."""
     return 4 * MIB if b"\x60\x70" in data[:7] else 128 * 1024
 
 
@@ -44,7 +47,10 @@ BY_ROUTE = [
 
 @pytest.mark.parametrize(("bomb", "route"), BY_ROUTE)
 def test_the_default_ceiling_stops_every_bomb(twins, monkeypatch, bomb, route, figure):
-    """At most 64 MiB are decompressed, and at most one block more is allocated."""
+    """Every bomb stops at the default limit of 64 MiB.
+
+    At most one block more than the limit is allocated.
+    """
     name, missing = ROUTES[route]
     data = GROWING[bomb][1]
     if missing:
@@ -74,12 +80,15 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 def test_bombs_in_batches_are_refused(kwire, reader, figure):
-    """All readers stay below the memory for the limit of 1 MiB and a few blocks."""
+    """Every reader of batches stops at a limit of 1 MiB.
+
+    The memory is at most that of the decompressed bytes, a copy, and two blocks.
+    """
     limits = kwire.Limits(decompressed_bytes=MIB)
     most, refused = 0, 0
     for name, content in GROWING.values():
         data = batch(content, attributes=Codec(kwire, name).number, count=1, crc=0)
-        # Imports on the first call do not count.
+        # The first call imports modules, whose memory must not be measured.
         with pytest.raises(kwire.LimitExceeded):
             READERS[reader](kwire, data, limits)
         tracemalloc.start()

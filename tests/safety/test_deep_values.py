@@ -39,7 +39,10 @@ WRAPS = {
 
 
 def run(kwire, wrap, code):
-    """Run code that nests values this way, and return the words that it prints."""
+    """Run code on a deeply nested value, and return the words that it prints.
+
+    ``wrap`` selects how the value is nested.
+    """
     start = START.replace("{wrap}", WRAPS[wrap]).replace("{levels}", str(LEVELS))
     done = subprocess.run(
         [sys.executable, "-c", start + code, kwire.backend],
@@ -55,7 +58,7 @@ def run(kwire, wrap, code):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("wrap", WRAPS)
 def test_a_chain_of_structs_is_freed(kwire, wrap):
-    """Deallocation frees the complete chain without recursion."""
+    """All structs of a long chain are freed without recursion."""
     code = """
 nest()
 gc.collect()
@@ -67,7 +70,7 @@ gc.collect()
 print(sys.getallocatedblocks() - before)
 """
     blocks_held, blocks_left = map(int, run(kwire, wrap, code))
-    # Some structs reuse memory that their class has kept.
+    # Some structs reuse memory that their class has kept, so they are not counted.
     assert blocks_held >= LEVELS * 0.95
     assert blocks_left < LEVELS / 1000
 
@@ -75,7 +78,7 @@ print(sys.getallocatedblocks() - before)
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("wrap", ["structs", "tuples"])
 def test_a_chain_is_an_error_of_python(kwire, wrap):
-    """Functions that traverse a value raise an error at Python's recursion limit."""
+    """Functions that visit nested values raise an error at Python's recursion limit."""
     calls = {
         "repr(value)": "RecursionError",
         "hash(value)": "RecursionError",
@@ -92,7 +95,10 @@ def test_a_chain_is_an_error_of_python(kwire, wrap):
 
 @pytest.mark.gate_on_pure
 def test_threads_free_their_own_chains(kwire):
-    """Threads have separate lists of structs whose deallocation is deferred."""
+    """Several threads can free long chains at the same time.
+
+    Every thread has its own list of structs that are freed later.
+    """
     code = """
 threads = [threading.Thread(target=nest) for _ in range(8)]
 for thread in threads:

@@ -28,13 +28,16 @@ from tests.safety.entry_calls import folder, place
 from tests.safety.entry_inputs import damage_forever, prefixes
 
 LONGEST = 5.0
-"""Seconds of processor time after which a call is considered to hang."""
+"""Processor time in seconds after which a call is considered to hang."""
 
 SHARES = sum(entry.share for entry in ENTRIES.values())
 
 
 def inputs(entry, percent, name=""):
-    """Yield an entry's inputs: valid inputs, prefixes and damaged inputs."""
+    """Yield the valid inputs of an entry, prefixes of them, and damaged inputs.
+
+    ``percent`` is the percentage of ``INPUTS`` that all entries get together.
+    """
     count = max(4, int(INPUTS * percent * entry.share / SHARES / 100))
     yield from itertools.islice(entry.seeds(), count)
     places, most = sum(map(len, entry.seeds())), max(3, count // 3)
@@ -46,7 +49,10 @@ def inputs(entry, percent, name=""):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_bad_bytes_are_a_value_or_a_documented_error(twins, figure):
-    """Inputs end at an inaccessible page, in a child process with an alarm."""
+    """Any input of an entry results in a value or a documented error.
+
+    Inputs end at an inaccessible page. The calls run in a child process with an alarm.
+    """
     package = twins.fast
     guarded = Guarded()
     counts = mmap.mmap(-1, 24)
@@ -74,7 +80,10 @@ def test_bad_bytes_are_a_value_or_a_documented_error(twins, figure):
 
 
 def test_both_engines_agree(twins, figure):
-    """Values are equal, or errors have the same class, offset, path and message."""
+    """Both engines return the same value or error for every input of an entry.
+
+    Errors must have the same class, offset, path and message.
+    """
     done = 0
     for entry in ENTRIES.values():
         for data in inputs(entry, 6, "agree"):
@@ -86,13 +95,16 @@ def test_both_engines_agree(twins, figure):
 
 
 def share_of(kwire, percent):
-    """Use a tenth of the inputs on the Python engine, because it is slower."""
+    """Return the percentage of inputs for an engine: a tenth on the Python engine.
+
+    The Python engine is slower.
+    """
     return percent if kwire.backend == "fast" else percent / 10
 
 
 @pytest.mark.gate_on_pure
 def test_a_failed_call_leaves_nothing_behind(kwire, figure):
-    """A failed call has no effect on the next call with valid input."""
+    """After a failed call, a call with valid input returns the same value as before."""
     done = 0
     for entry in ENTRIES.values():
         good = min(entry.seeds(), key=len)
@@ -105,7 +117,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
 
 
 def good_and_bad(entry):
-    """Return the shortest valid input of an entry, and a damaged one."""
+    """Return (shortest valid input, damaged input) of an entry."""
     return min(entry.seeds(), key=len), next(damage_forever(entry, "both"))
 
 
@@ -124,11 +136,10 @@ KEPT_BY_OTHERS = (
     "spark responses",
     "schema",
 )
-"""Untraced entries.
+"""Entries whose memory is not traced.
 
-zstd and small numpy arrays fill caches of their libraries and of kwire for some hundred
-rounds. A class that the compiled engine has created from a schema is never freed, like
-a class in C.
+zstd and small numpy arrays fill caches during some hundred calls. A class that the
+compiled engine has created from a schema is never freed, like a class in C.
 """
 
 
@@ -179,11 +190,14 @@ THREADS = 8
 
 @pytest.mark.gate
 def test_threads_have_the_outcomes_of_one(kwire, figure):
-    """All threads call the same entry concurrently, with valid and damaged input."""
+    """Threads that call the same entry at the same time have the results of one thread.
+
+    The input is valid or damaged.
+    """
     done = []
 
     def outcome_of(entry, data):
-        # Threads use separate files.
+        # The threads use different directories, so remove their paths from the results.
         return repr(outcome(entry, kwire, data)).replace(str(place()), "")
 
     cases = [
@@ -233,7 +247,10 @@ def map_bytes(data):
 
 
 def test_any_contiguous_bytes_like_is_accepted(kwire, figure):
-    """All kinds of buffers are read like bytes, whether the input is valid or not."""
+    """Every kind of contiguous buffer has the same outcome as bytes.
+
+    This applies to valid and to damaged input.
+    """
     done = 0
     for entry in ENTRIES.values():
         if entry.is_buffer:
@@ -247,7 +264,10 @@ def test_any_contiguous_bytes_like_is_accepted(kwire, figure):
 
 
 def test_the_input_is_released_and_unchanged(kwire, figure):
-    """A bytearray can be resized after a call, even if its result or error is kept."""
+    """After a call, the input is unchanged, and a bytearray can be resized.
+
+    This also applies if the caller keeps the result or the error.
+    """
     done, exports = 0, []
     for entry in ENTRIES.values():
         if entry.is_buffer:
@@ -272,7 +292,7 @@ def test_the_input_is_released_and_unchanged(kwire, figure):
 
 
 FIXED = 400 * 1024
-"""Fixed memory allowance of a call in bytes, for the initialization of libraries."""
+"""Memory in bytes that a call may need in addition, to initialize libraries."""
 
 
 def test_memory_follows_the_input(kwire, figure):

@@ -36,9 +36,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_long_value_in_an_error_is_shortened(kwire, name):
-    """A rejected value is formatted without a complete text or copy.
+    """An error about a long value contains only its start.
 
-    A complete text or copy would need about a megabyte of memory.
+    Formatting it needs neither a complete text nor a copy, which would be about a
+    megabyte.
     """
     value = LONG[name]()
 
@@ -48,7 +49,8 @@ def test_long_value_in_an_error_is_shortened(kwire, name):
         return str(caught.value)
 
     for call in REFUSED.values():
-        refuse(call)  # Imports on the first call are not measured.
+        # The first call imports modules, whose memory must not be measured.
+        refuse(call)
         peak, text = peak_of(partial(refuse, call), COUNT)
         assert peak < COUNT
         assert len(text) < 300
@@ -79,7 +81,7 @@ def test_long_value_in_an_error_is_shortened(kwire, name):
     ],
 )
 def test_short_value_in_an_error_is_its_repr(kwire, value):
-    """A value that fits is shown completely."""
+    """An error about a short value contains its complete repr."""
     errors = importlib.import_module(f"{kwire.__name__}.errors")
     assert errors.quote(value, 80) == repr(value)
     cut = errors.quote(value, 5)
@@ -88,7 +90,10 @@ def test_short_value_in_an_error_is_its_repr(kwire, value):
 
 
 def test_errors_about_unusual_values_have_a_text(kwire):
-    """Test a recursive list, a value without a repr, and a message."""
+    """Errors about unusual values have a text.
+
+    The values are a recursive list, an object whose repr fails, and a message.
+    """
     errors = importlib.import_module(f"{kwire.__name__}.errors")
     circle = []
     circle.append(circle)
@@ -100,7 +105,10 @@ def test_errors_about_unusual_values_have_a_text(kwire):
 
 @pytest.mark.parametrize("name", ["message", "frame"])
 def test_rejected_message_takes_little_memory_after_a_large_one(kwire, name):
-    """The engine does not use the size of a large message to allocate the next one."""
+    """After a large message, rejecting another message needs little memory.
+
+    The engine allocates no buffer with the size of the previous message.
+    """
     request = kwire.messages.MetadataRequest
     framing = importlib.import_module(f"{kwire.__name__}.messages.framing")
     encode_request = framing.encode_request
@@ -114,5 +122,6 @@ def test_rejected_message_takes_little_memory_after_a_large_one(kwire, name):
         with pytest.raises(kwire.EncodeError):
             encode(request(allow_auto_topic_creation="yes"))
 
-    refuse()  # the first rejection still allocates the size of the large message
+    # The first rejection still allocates a buffer with the size of the large message.
+    refuse()
     assert peak_of(refuse, COUNT)[0] < COUNT

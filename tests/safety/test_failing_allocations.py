@@ -23,11 +23,14 @@ import pytest
 from tests.records.record_bytes import batch, message, record
 
 RAW = 0
-"""Python's memory domain for ``malloc``, which all blocks above 512 bytes use."""
+"""Number of Python's memory domain for ``malloc``.
+
+All blocks above 512 bytes use this domain.
+"""
 
 
 class Allocator(ctypes.Structure):
-    """``PyMemAllocatorEx``."""
+    """``PyMemAllocatorEx`` of the C API: context and functions of an allocator."""
 
     _fields_ = [
         (name, ctypes.c_void_p)
@@ -41,7 +44,10 @@ def address_of(function):
 
 
 def allocators():
-    """Return three allocators: normal, without memory, and without resizing."""
+    """Return three allocators by name.
+
+    They work normally, provide no memory, or cannot resize memory.
+    """
     usual = Allocator()
     ctypes.pythonapi.PyMem_GetAllocator(RAW, ctypes.byref(usual))
     # The allocator functions receive the context, which is null, and labs(0) is null.
@@ -58,7 +64,7 @@ KINDS = allocators()
 
 
 def ran_out(kind, call):
-    """Make a call with a specific allocator. Return whether it raised MemoryError."""
+    """Make a call with the allocator ``kind``. Return whether it raised MemoryError."""
     change = ctypes.pythonapi.PyMem_SetAllocator
     failing, usual = ctypes.byref(KINDS[kind]), ctypes.byref(KINDS["usual"])
     raised = False
@@ -80,7 +86,10 @@ def lacks(kind, call):
 
 
 def ran_out_of_pages(call, room=2**25):
-    """Make a call that may map ``room`` bytes. Return whether it raised MemoryError."""
+    """Make a call that may map at most ``room`` bytes of new memory.
+
+    Return whether it raised MemoryError.
+    """
     resource = pytest.importorskip("resource", reason="no limit on memory")
     gc.collect()
     limits = resource.getrlimit(resource.RLIMIT_AS)
@@ -104,7 +113,10 @@ def go_down(levels):
 
 @pytest.fixture(autouse=True)
 def warm(twins):
-    """Trigger one-time allocations by the interpreter and by tracers in advance."""
+    """Make calls that let the interpreter and tracers allocate their memory in advance.
+
+    Otherwise, these allocations could fail instead of the tested ones.
+    """
     go_down(300)
     kwire = twins.fast
     topic = kwire.messages.MetadataRequest.MetadataRequestTopic(name=5)
@@ -137,7 +149,7 @@ def engine(kwire):
 
 @pytest.fixture
 def columns(kwire):
-    """Return the ``columns`` module of the package."""
+    """Return the ``records.columns`` module of the package."""
     return importlib.import_module(f"{kwire.__name__}.records.columns")
 
 
@@ -152,7 +164,7 @@ def describe_tagged(name, kind, tag, **keys):
 
 
 def message_class(kwire, *fields):
-    """Create a message class with one flexible version."""
+    """Create a message class with one version, which is flexible."""
     messages = importlib.import_module(f"{kwire.__name__}.messages")
     described = {"type": "data", "name": "Large", "fields": fields}
     described |= {"validVersions": "0", "flexibleVersions": "0+"}
@@ -173,7 +185,10 @@ VALUES = {
 @pytest.mark.parametrize("position", ["line", "tag"])
 @pytest.mark.parametrize("kind", VALUES)
 def test_decode_reports_failed_allocations(kwire, kind, position):
-    """Strings, bytes and arrays fail, inline or tagged, in a nested struct."""
+    """If the memory for a string, bytes or array fails, MemoryError is raised.
+
+    The field is inline or tagged, and in a nested struct.
+    """
     inner = (
         field("Value", kind)
         if position == "line"
@@ -189,7 +204,10 @@ def test_decode_reports_failed_allocations(kwire, kind, position):
 
 @pytest.mark.parametrize("count", [60, 100])
 def test_unknown_tags_report_failed_allocations(kwire, count):
-    """Both the list of tags and the final tuple can fail."""
+    """If the memory for unknown tags fails, MemoryError is raised.
+
+    Both the list and the final tuple can fail.
+    """
     cls = message_class(kwire, field("Value", "int32"))
     sample = cls(unknown_tagged_fields=[(tag, b"") for tag in range(count)])
     data = kwire.encode(sample, 0)
@@ -197,9 +215,9 @@ def test_unknown_tags_report_failed_allocations(kwire, count):
 
 
 def test_structs_report_failed_allocations(kwire):
-    """A struct with many fields is a large block.
+    """If the memory for a struct with many fields fails, MemoryError is raised.
 
-    Decoding, creating and changing it fail.
+    Decoding, creating and changing the struct are tested.
     """
     names = [f"F{index}" for index in range(80)]
     rows = [field(name, "int8") for name in names]
@@ -238,9 +256,10 @@ LAST = {
 
 @pytest.mark.parametrize("name", LAST)
 def test_failed_growth_of_the_first_buffer_damages_nothing(kwire, name):
-    """If the buffer cannot grow at byte 1024, the next messages are encoded correctly.
+    """If the first buffer of 1024 bytes cannot grow, MemoryError is raised.
 
-    The test covers all types of the field at this position.
+    The next messages are encoded correctly. The test covers all types of the field that
+    crosses the end of the buffer.
     """
     fields, values = LAST[name]
     cls = message_class(kwire, field("Text", "string"), *fields)
@@ -260,9 +279,10 @@ def test_failed_growth_of_the_first_buffer_damages_nothing(kwire, name):
 
 
 def test_second_message_reports_failed_allocations(kwire):
-    """``MemoryError`` is raised if the buffer cannot be allocated or resized.
+    """If the buffer of a second message fails, MemoryError is raised.
 
-    The same message can be encoded as soon as memory is available again.
+    The buffer cannot be allocated or resized. When memory is available again, the same
+    message is encoded correctly.
     """
     request = kwire.messages.SaslAuthenticateRequest
     large, small = request(auth_bytes=bytes(5000)), request(auth_bytes=bytes(3000))
@@ -295,7 +315,10 @@ def test_second_failed_growth_frees_the_buffer(kwire):
 
 
 def test_single_values_report_failed_allocations(kwire):
-    """Test types without a maximum size, and arrays of types with a maximum size."""
+    """If the memory for a single value fails, MemoryError is raised.
+
+    The values are types without a maximum size, and arrays of other types.
+    """
     wire = kwire.messages.wire
     for name, value in (
         ("string", "x" * 2000),
@@ -314,7 +337,10 @@ def test_single_values_report_failed_allocations(kwire):
 
 
 def test_bulk_values_report_failed_allocations(kwire):
-    """The output is allocated with its maximum size and then resized."""
+    """If the memory for bulk values fails, MemoryError is raised.
+
+    The output is allocated with its maximum size, and then resized.
+    """
     for name in ("unsigned_varints", "varints", "varlongs"):
         values = numpy.ones(
             1000, "u4" if name[0] == "u" else f"i{4 + 4 * (name[3] == 'l')}"
@@ -338,7 +364,10 @@ BATCHES = {
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_decode_batches_reports_failed_allocations(kwire, name):
-    """Tuples of many records, and long keys, values and header names can fail."""
+    """If the memory for records fails, ``decode_batches`` raises MemoryError.
+
+    The blocks are tuples of many records, and long keys, values and header names.
+    """
     data = BATCHES[name]
     lacks("no blocks", lambda: list(kwire.records.decode_batches(data)))
 
@@ -361,11 +390,11 @@ ROWS = {
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("kind", ["no blocks", "no resizing"])
 def test_encode_batch_reports_failed_allocations(kwire, name, kind):
-    """Copies of row data and the batch itself can fail."""
+    """If the memory for copied rows or for the batch fails, MemoryError is raised."""
     row = ROWS[name]
 
     def encode():
-        # Use a new string, because CPython caches the UTF-8 form in the string.
+        # Use a new string, because CPython stores its UTF-8 form in the string.
         row_copy = row
         if name.startswith("name"):
             pair = ["\xe9" * 601, b""]
@@ -386,7 +415,7 @@ def test_encode_batch_reports_failed_allocations(kwire, name, kind):
 
 @pytest.mark.parametrize("name", [*ROWS][1:])
 def test_batch_builder_reports_failed_allocations(kwire, name):
-    """The builder copies mutable data, and adds no row that it could not copy."""
+    """If the builder cannot copy a row, MemoryError is raised and no row is added."""
     builder = kwire.records.BatchBuilder(2**20)
     *row, headers = ((*ROWS[name], None, ())[:4]) if name != "no row" else [b""] * 4
     if name.startswith("name"):
@@ -402,7 +431,7 @@ def test_batch_builder_reports_failed_allocations(kwire, name):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_batch_growth_reports_failed_allocations(kwire, magic):
-    """The batch is larger than estimated, and growing it fails."""
+    """If a batch that is larger than estimated cannot grow, MemoryError is raised."""
     rows = [(bytearray(500), memoryview(bytes(900)))] * 50
     lacks("no resizing", lambda: kwire.records.encode_batch(rows, magic=magic))
     lacks("no blocks", lambda: kwire.records.encode_batch(rows, magic=magic))
@@ -415,13 +444,16 @@ def test_batch_growth_reports_failed_allocations(kwire, magic):
 
 
 def test_columns_report_failed_allocations(columns, kwire):
-    """The batch allocation fails."""
+    """If the batch for encoded columns cannot be allocated, MemoryError is raised."""
     table = columns.decode_records(kwire.records.encode_batch([(b"k", bytes(900))]))
     lacks("no blocks", lambda: columns.encode_batch(table))
 
 
 def test_blocks_of_columns_have_an_end(engine):
-    """Test a size beyond the address space, and a size beyond the process limit."""
+    """``new_memory`` raises MemoryError for sizes that are not available.
+
+    One size exceeds the address space, and one exceeds the limit of the process.
+    """
     with pytest.raises(MemoryError):
         engine.new_memory(2**62)
     assert ran_out_of_pages(lambda: engine.new_memory(2**30))
@@ -429,7 +461,10 @@ def test_blocks_of_columns_have_an_end(engine):
 
 
 def entry(size, count=1, **fields):
-    """Return memory with a header for this batch size. The rest is unwritten."""
+    """Return memory of ``size`` bytes that starts with a batch header for this size.
+
+    The rest is unwritten, and therefore needs no physical memory.
+    """
     memory = mmap.mmap(-1, size)
     head = batch(size=size - 12, count=count, last_delta=count - 1, crc=0, **fields)
     memory[: len(head)] = head
@@ -437,7 +472,7 @@ def entry(size, count=1, **fields):
 
 
 def raw_varint(value):
-    """Encode an unsigned varint with five bytes."""
+    """Encode an unsigned varint with exactly five bytes."""
     return bytes(
         [value >> shift & 127 | 128 for shift in (0, 7, 14, 21)] + [value >> 28]
     )
@@ -447,7 +482,7 @@ LENGTH = 2**29
 
 
 def value_of(part):
-    """Return a batch that contains one record with a long value."""
+    """Return a batch with one record, whose key, value or header value is long."""
     parts = {"key": b"", "value": b"\1", "content": b"\1\1\2\2n"}
     front = b"\0\0\0" + parts[part] + raw_varint(LENGTH << 1)
     behind = {"key": 2, "value": 1, "content": 0}[part]
@@ -460,7 +495,10 @@ def value_of(part):
 
 @pytest.mark.parametrize("part", ["key", "value", "content"])
 def test_columns_of_long_values_report_failed_allocations(kwire, columns, part):
-    """A record with 512 MiB fails as a column and as an object."""
+    """If the memory for a record of 512 MiB fails, MemoryError is raised.
+
+    The record is decoded as columns and as an object.
+    """
     data = value_of(part)
     assert ran_out_of_pages(lambda: columns.decode_records(data, check_crc=False))
     assert ran_out_of_pages(
@@ -470,7 +508,7 @@ def test_columns_of_long_values_report_failed_allocations(kwire, columns, part):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_columns_of_long_messages_report_failed_allocations(kwire, columns, magic):
-    """Allocations for magic 0 and 1 fail in the same way."""
+    """If the memory for a long message of magic 0 or 1 fails, MemoryError is raised."""
     head = struct.pack(">qiIbb", 0, 0, 0, magic, 0) + bytes(8 * magic)
     memory = mmap.mmap(-1, len(head) + 8 + LENGTH)
     memory[: len(head)] = head
@@ -483,13 +521,13 @@ def test_columns_of_long_messages_report_failed_allocations(kwire, columns, magi
 
 
 def test_columns_of_many_records_report_failed_allocations(columns):
-    """Memory for all rows is allocated before the first row is read."""
+    """The memory for all rows is allocated before the first record is read."""
     data = entry(2**30, count=2**27)
     assert ran_out_of_pages(lambda: columns.decode_records(data, check_crc=False))
 
 
 def test_columns_of_many_headers_report_failed_allocations(columns):
-    """Memory for all headers in a record is allocated before the headers are read."""
+    """The memory for all headers of a record is allocated before they are read."""
     front = b"\0\0\0\1\1" + raw_varint(2**27 << 1)
     size = len(front) + 2**29
     data = entry(61 + 5 + size)
@@ -499,7 +537,10 @@ def test_columns_of_many_headers_report_failed_allocations(columns):
 
 @pytest.mark.parametrize("is_large", [False, True])
 def test_columns_of_many_messages_report_failed_allocations(kwire, engine, is_large):
-    """Memory for all rows of messages and request headers is allocated first."""
+    """The memory for all rows of an array is allocated before the first row is read.
+
+    Messages and request headers are tested.
+    """
     count = 2**27
     offsets = mmap.mmap(-1, (count + 1) * (8 if is_large else 4))
     rows = (None, offsets, b"", 0, count, is_large, True, kwire.Limits())

@@ -18,11 +18,17 @@ from tests.safety.entries import ENTRIES
 from tests.safety.entries import outcome as entry_outcome
 
 SEEDS = 120
-"""Number of seeds per target. The vector tests use the rest."""
+"""Number of seeds that are replayed for each target.
+
+All other seeds are golden vectors, which the vector tests read.
+"""
 
 
 def test_every_kind_of_bytes_has_its_target():
-    """All expected targets exist, because a missing target would detect no errors."""
+    """Every expected fuzz target exists.
+
+    A missing target would detect no errors.
+    """
     for name in (
         "message",
         "header",
@@ -45,7 +51,10 @@ def test_every_kind_of_bytes_has_its_target():
 
 
 def test_the_corpus_passes(figure):
-    """No corpus input fails, crashes the process, or makes the engines differ."""
+    """All inputs of the corpus pass.
+
+    They cause no failure, no crash, and no difference between the engines.
+    """
     inputs = []
     for target in TARGETS:
         samples = [data for _, data in corpus.packed(target)]
@@ -65,18 +74,21 @@ def test_the_corpus_passes(figure):
 
 
 def seconds_of_children():
-    """Return the processor time of all finished child processes in seconds."""
+    """Return the processor time of all finished child processes, in seconds."""
     times = os.times()
     return times.children_user + times.children_system
 
 
 def spread(inputs, count):
-    """Select about ``count`` elements, evenly distributed."""
+    """Return about ``count`` elements that are evenly distributed."""
     return inputs[:: max(1, len(inputs) // count)]
 
 
 def still_open():
-    """Replay all inputs that ever failed. Return the inputs that still fail."""
+    """Replay all inputs that failed in the past.
+
+    Return (name, status, failure) for the inputs that still fail.
+    """
     still = []
     for target in TARGETS:
         for path in corpus.findings(target):
@@ -92,14 +104,14 @@ def still_open():
 
 
 def test_no_finding_is_open(figure):
-    """All inputs that ever failed pass now."""
+    """All inputs that failed in the past pass."""
     still = still_open()
     print(*still, sep="\n")
     figure("P17", "open findings", len(still), most=0)
 
 
 def agree(name, data):
-    """Run a finding of a deep run at an entry. Both engines must agree."""
+    """Assert that both engines have the same outcome for an input of an entry."""
     first, *other_outcomes = (
         entry_outcome(ENTRIES[name], package, data) for package in engines.packages()
     )
@@ -107,7 +119,10 @@ def agree(name, data):
 
 
 def test_a_finding_of_a_deep_run_is_open(tmp_path, monkeypatch, twins):
-    """A finding is saved with its entry, and counts as open until the engines agree."""
+    """An input that failed in a deep run is saved with the name of its entry.
+
+    It counts as open as long as the engines disagree.
+    """
     monkeypatch.setattr(process, "FINDINGS", tmp_path)
     corpus.keep_entry("wire varint", b"\1")
     assert list(corpus.entry_findings()) == [("wire varint", b"\1")]
@@ -138,7 +153,7 @@ PLANTED = [
     ("fuzz_arrow", "messages.arrow", "messages_to_arrow"),
     ("fuzz_tables", "client.table_batches", "TableColumns"),
 ]
-"""Module and function that the tests break, by target."""
+"""(target, module, function) for every function that a test breaks."""
 
 
 def plant(monkeypatch, package, module, name, wrong):
@@ -146,7 +161,7 @@ def plant(monkeypatch, package, module, name, wrong):
     owner = engines.module(package, module) if module else package
     if "." in name:
         kind, name = name.split(".")
-        # Classes of the compiled engine have no settable attributes, so use a subclass.
+        # The attributes of a compiled class cannot be set, so break a subclass.
         broken = type(kind, (getattr(owner, kind),), {})
         monkeypatch.setattr(owner, kind, broken)
         owner = broken
@@ -154,7 +169,7 @@ def plant(monkeypatch, package, module, name, wrong):
 
 
 def raising(error):
-    """Return a replacement that raises an error for all arguments."""
+    """Return a function that replaces any function by one that raises ``error``."""
 
     def wrong(right):
         def broken(*arguments, **options):
@@ -166,18 +181,21 @@ def raising(error):
 
 
 def inputs_of(target):
-    """Return seeds and corpus inputs. Call it before a bug is planted."""
+    """Return the seeds and the corpus inputs of a target.
+
+    Call it before a bug is planted.
+    """
     return [*getattr(seeds, target)(), *(data for _, data in corpus.packed(target))]
 
 
 def judge_all(target, inputs):
-    """Run the target with all inputs. Raises the first finding."""
+    """Run a target with all inputs. The first error is raised."""
     for data in inputs:
         corpus.judge(target)(data)
 
 
 def test_every_target_has_its_planted_bugs():
-    """A target is only trusted if it detects a planted bug."""
+    """Every target is tested with a planted bug, which it must detect."""
     assert {target for target, *_ in PLANTED} == set(TARGETS)
 
 
@@ -202,17 +220,17 @@ def test_target_detects_untyped_errors(target, module, name, monkeypatch):
 
 
 def one_byte_more(right):
-    """Break an encoder: it appends a byte."""
+    """Break an encoder: append a byte to its result."""
     return lambda *arguments, **options: right(*arguments, **options) + b"\0"
 
 
 def only_the_first(right):
-    """Break a splitter, so that only the first result per piece is returned."""
+    """Break a splitter: return only the first frame of every piece."""
     return lambda *arguments: itertools.islice(right(*arguments), 1)
 
 
 def no_ceiling(right):
-    """Break a decompressor: it ignores the passed limits and uses the defaults."""
+    """Break a decompressor: ignore the passed limits, and use the default limits."""
 
     def broken(codec, data, magic, limits, *others, **options):
         return right(codec, data, magic, type(limits)(), *others, **options)
@@ -221,12 +239,12 @@ def no_ceiling(right):
 
 
 def no_bytes(right):
-    """Break a reader: it receives empty input."""
+    """Break a reader: pass empty bytes instead of the input."""
     return lambda data, **options: right(b"", **options)
 
 
 def bad_rows_as_null(right):
-    """Break a column reader: it never raises an error."""
+    """Break a column reader: return null for invalid rows instead of an error."""
     return lambda *arguments, **options: right(
         *arguments, **(options | {"on_error": "null"})
     )
@@ -269,7 +287,7 @@ def test_target_detects_errors_of_both_engines(
 
 
 def test_ledger_sums_all_runs(tmp_path, monkeypatch):
-    """The hours and inputs from all runs are summed, with one line per target."""
+    """The ledger contains the hours and inputs of all runs, in one line per target."""
     monkeypatch.setattr(ledger, "LEDGER", tmp_path / "ledger.jsonl")
     line = {"target": "fuzz_wire", "cpu_seconds": 900.0, "inputs": 1000}
     line |= {"new_inputs": 3, "findings": 0}

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_guard_page_detects_an_over_read():
-    """Reading the last byte works, and reading one byte more is a fault."""
+    """The last byte of guarded memory can be read, and the byte after it cannot."""
     guarded = Guarded()
     guarded.put(b"last")
     check(lambda note: ctypes.string_at(guarded.address + ROOM - 4, 4))
@@ -42,12 +42,15 @@ OPTIONS = [{}, {"compat": "java"}, {"zero_copy": True}]
 
 
 EXHAUSTED = {"prefixes", "changed bytes"}
-"""Families that ``test_message_bytes.py`` tests exhaustively."""
+"""Input families that ``test_message_bytes.py`` tests completely."""
 
 
 @pytest.mark.parametrize("family", sorted(hostile.FAMILIES.keys() - EXHAUSTED))
 def test_bad_input_is_not_read_past_its_end(twins, family):
-    """Test other families of invalid input, strict, lenient and with ``zero_copy``."""
+    """Decoding invalid input never reads a byte after its end.
+
+    The modes are strict, lenient and ``zero_copy``.
+    """
     package = twins.fast
     guarded = Guarded()
 
@@ -64,7 +67,10 @@ def test_bad_input_is_not_read_past_its_end(twins, family):
 
 
 def test_good_input_is_not_read_past_its_end(twins):
-    """Test all vectors. Their prefixes are tested in ``test_message_bytes.py``."""
+    """Decoding valid input never reads a byte after its end.
+
+    The inputs are all golden vectors.
+    """
     package = twins.fast
     guarded = Guarded()
 
@@ -79,7 +85,10 @@ def test_good_input_is_not_read_past_its_end(twins):
 
 
 def test_frames_are_not_read_past_their_end(twins):
-    """Test requests and responses that are truncated at any position."""
+    """Decoding a truncated frame never reads a byte after its end.
+
+    Requests and responses are truncated at every position.
+    """
     package = twins.fast
     guarded = Guarded()
     framing, messages = package.messages.framing, package.messages
@@ -106,7 +115,10 @@ def test_frames_are_not_read_past_their_end(twins):
 
 
 def test_primitives_are_not_read_past_their_end(twins):
-    """Test single and bulk functions with random bytes, which often end too early."""
+    """Decoding random bytes as primitives never reads a byte after their end.
+
+    Single and bulk functions are tested. Random bytes often end within a value.
+    """
     package = twins.fast
     guarded = Guarded()
     wire = package.messages.wire

@@ -23,7 +23,10 @@ print(*sorted(set(sys.modules) - before))
 
 
 def list_loaded(kwire):
-    """Return the modules that ``import kwire`` loads, without those of ``site``."""
+    """Return the names of the modules that ``import kwire`` loads.
+
+    Modules that ``site`` loads do not count.
+    """
     path = str(Path(kwire.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-S", "-W", "error", "-c", LOADED.format(path=path)],
@@ -37,7 +40,7 @@ def list_loaded(kwire):
 
 
 def test_import_loads_no_heavy_module(kwire, figure):
-    """Only few modules are loaded, and no slow modules of the standard library."""
+    """``import kwire`` loads only few modules, and no slow module of Python."""
     modules = list_loaded(kwire)
     assert "kwire" in modules
     figure("P19", "heavy modules that import kwire loads", len(modules & HEAVY), most=0)

@@ -22,7 +22,7 @@ BAD = GOOD[:-1]
 
 
 class Data(bytes):
-    """Bytes that are not exactly of type ``bytes``."""
+    """Subclass of bytes, which is not exactly of the type ``bytes``."""
 
 
 def map_bytes(data):
@@ -48,7 +48,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_contiguous_bytes_like_is_accepted(kwire, kind):
-    """All kinds of buffers are decoded to the same message."""
+    """Every kind of contiguous buffer is decoded to the same message."""
     cls = kwire.messages.ProduceRequest
     expected = kwire.decode(cls, GOOD, 9)
     assert kwire.decode(cls, KINDS[kind](GOOD), 9) == expected
@@ -60,7 +60,7 @@ def test_any_contiguous_bytes_like_is_accepted(kwire, kind):
 
 
 def test_buffer_size_counts_in_bytes(kwire):
-    """The size of a buffer counts in bytes, not in items."""
+    """If the items of a buffer have several bytes, all bytes are decoded."""
     cls = kwire.messages.HeartbeatResponse
     data = array.array("h", [0])
     assert kwire.decode(cls, data, 0) == cls()
@@ -74,7 +74,7 @@ def test_buffer_size_counts_in_bytes(kwire):
 def test_empty_input_is_truncated_unless_a_message_has_no_fields(
     kwire, empty, zero_copy
 ):
-    """Empty input is a valid message without fields, and otherwise truncated."""
+    """Empty input raises Truncated, unless the message has no fields."""
     request = kwire.messages.ApiVersionsRequest
     assert kwire.decode(request, empty, 0, zero_copy=zero_copy) == request()
     with pytest.raises(kwire.Truncated) as caught:
@@ -98,7 +98,7 @@ def test_input_with_gaps_is_refused(kwire, zero_copy):
 
 
 def outcomes(kwire):
-    """Return inputs and calls for all entry points and kinds of outcomes."""
+    """Yield (input, call) for all entry points, with every kind of outcome."""
     cls, principal = kwire.messages.ProduceRequest, kwire.messages.DefaultPrincipalData
     framing = kwire.messages.framing
     small = kwire.Limits(frame_bytes=3)
@@ -134,12 +134,15 @@ def outcomes(kwire):
 
 
 def test_input_is_released_and_unchanged_after_any_outcome(kwire):
-    """After a call, successful or not, a bytearray is unchanged and resizable."""
+    """After a call, the input is unchanged, and a bytearray can be resized.
+
+    This applies to successful and failed calls.
+    """
     outcome_names = set()
     for data, call in outcomes(kwire):
         buffer = bytearray(data)
         try:
-            # Keep the result or error, because it must not refer to the input.
+            # Keep the result or error, to check that it does not refer to the input.
             result = call(buffer)
         except kwire.KwireError as error:
             result = error
@@ -189,14 +192,17 @@ def test_zero_copy_keeps_the_input_alive(kwire):
 
 
 def test_read_only_memory_is_accepted(kwire):
-    """The decoder never requests a writable buffer."""
+    """Read-only memory is decoded. No function requests a writable buffer."""
     view = memoryview(bytearray(GOOD)).toreadonly()
     cls = kwire.messages.ProduceRequest
     assert kwire.decode(cls, view, 9) == kwire.decode(cls, GOOD, 9)
 
 
 def test_values_are_released_after_encoding(kwire):
-    """A bytearray in a bytes field is resizable after encode, successful or not."""
+    """After encoding, a bytearray in a bytes field can be resized.
+
+    This applies to successful and failed calls.
+    """
     cls = kwire.messages.ProduceRequest
     for compression in ("good", "bad"):
         records = bytearray(b"records")

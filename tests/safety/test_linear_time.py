@@ -14,7 +14,7 @@ from benchmarks.safety.families import FAMILIES
 
 
 def work_of(call):
-    """Return the number of Python and C function calls that a call makes."""
+    """Return the number of calls of Python and C functions during ``call``."""
     count = 0
 
     def note(frame, event, argument):
@@ -58,7 +58,10 @@ def test_work_is_linear_in_the_input(twins, family, figure):
     ],
 )
 def test_a_megabyte_of_bad_varints_is_refused_at_once(kwire, name, version, figure):
-    """The error occurs within the first bytes, without reading to the end."""
+    """A megabyte of invalid varints is rejected after its first bytes.
+
+    The function does not read to the end of the input.
+    """
     cls = getattr(kwire.messages, name)
     with pytest.raises(kwire.InvalidVarint) as caught:
         kwire.decode(cls, b"\xff" * 2**20, version)

@@ -26,7 +26,10 @@ INPUT_SIZE = 12 * 1024
 
 
 def error_of(kwire, call):
-    """Make a call that must fail, and return its error without the traceback."""
+    """Make a call that must raise DecodeError.
+
+    Return the error without its traceback.
+    """
     try:
         call()
     except kwire.DecodeError as error:
@@ -46,10 +49,11 @@ HUGE = {
 
 @pytest.mark.parametrize("bomb_name", HUGE)
 def test_a_huge_count_allocates_nothing(kwire, bomb_name, figure):
-    """A count of 2^31 needs less than 1 KiB more than an error without a count."""
+    """A count of 2^31 allocates less than 1 KiB more than a truncated input."""
     name, version, huge = bomb(kwire, bomb_name)
     cls = getattr(kwire.messages, name)
-    # Truncate the input before the count, so that decoding fails in the same way.
+    # Compare with an input that ends before the count, because it raises the same
+    # error.
     start = HUGE[bomb_name][1]
     small = start if version in cls.flexible_versions else start + b"\0\0"
     peaks = []
@@ -83,19 +87,21 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 refuse(1000, bombs)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
-"""Script that measures the peak memory while bombs are decoded.
+"""Program that decodes bombs, and prints how much its peak memory has increased.
 
-The warm-up uses no bombs, because ru_maxrss also counts memory that was freed.
+It first decodes other input, so that imports and caches are not measured. This input
+must be small, because ``ru_maxrss`` also counts memory that was freed.
 """
 ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
-"""Starts the script in a small intermediate process.
+"""Program that runs a script in a new process.
 
-A new process inherits its parent's maximum as the start value of ru_maxrss.
+It is needed because ``ru_maxrss`` of a new process starts with the maximum of its
+parent, and this program is small.
 """
 
 
 def bomb(kwire, bomb_name):
-    """Return a message with the huge count of ``what``."""
+    """Return (message name, version, encoded message with a huge count)."""
     (name, version), start, count = HUGE[bomb_name]
     if version in getattr(kwire.messages, name).flexible_versions:
         return name, version, start + unsigned_varint(count) + bytes(50)
@@ -103,7 +109,10 @@ def bomb(kwire, bomb_name):
 
 
 def test_a_thousand_bombs_leave_the_process_as_it_was(kwire, figure):
-    """Measure the peak process memory, including memory outside of objects."""
+    """Decoding a thousand bombs does not increase the peak memory of a process.
+
+    This includes memory that is not allocated for Python objects.
+    """
     code = RESIDENT.format(
         path=sys.path, bombs=[bomb(kwire, bomb_name) for bomb_name in HUGE]
     )
@@ -126,7 +135,10 @@ def test_a_thousand_bombs_leave_the_process_as_it_was(kwire, figure):
 
 @pytest.mark.parametrize("number", [2**31 - 1, 2**32 - 1, 50_000_000])
 def test_huge_tag_sizes_are_rejected_without_allocation(kwire, number):
-    """Tag counts and the sizes of unknown tags are limited by the remaining bytes."""
+    """The number of tags and the size of an unknown tag must not exceed the input.
+
+    A huge value raises an error without an allocation.
+    """
     cls = kwire.messages.ApiVersionsRequest
     head = b"\1\1"
     for attack in (
@@ -142,7 +154,10 @@ def test_huge_tag_sizes_are_rejected_without_allocation(kwire, number):
 
 
 def test_memory_of_unknown_tags_is_bounded(kwire):
-    """The input consists of as many small unknown tags as fit."""
+    """Unknown tags need at most the promised memory per input byte.
+
+    The input consists of as many small tags as possible.
+    """
     cls = kwire.messages.ApiVersionsRequest
     for content in (b"", b"ab"):
         tags = range(1000, 1000 + INPUT_SIZE // (3 + len(content)))
@@ -157,7 +172,10 @@ def test_memory_of_unknown_tags_is_bounded(kwire):
 
 
 def test_memory_of_text_is_bounded(kwire):
-    """Test characters of 1 to 4 bytes, and replaced invalid UTF-8."""
+    """Text needs at most the promised memory per input byte.
+
+    The characters have 1 to 4 bytes, or replace invalid UTF-8.
+    """
     cls = kwire.messages.SaslHandshakeRequest
     for unit in (b"a", "é".encode(), "日".encode(), "𝄞".encode(), b"\xff"):
         raw = unit * (30_000 // len(unit))
@@ -170,7 +188,7 @@ def test_memory_of_text_is_bounded(kwire):
 
 
 ROUNDS = {"fast": 2_000, "pure": 100}
-"""Number of calls during which the reference counts of shared objects are watched.
+"""Number of calls after which reference counts must be unchanged, by engine.
 
 ``tools/prove/references.py`` makes ten thousand calls and checks all objects.
 """
@@ -178,7 +196,7 @@ TRACED_ROUNDS = 20
 
 
 def calls(kwire):
-    """Return calls to all entry points, with valid and with invalid input."""
+    """Return calls of all entry points by name, with valid and with invalid input."""
     messages, framing = kwire.messages, kwire.messages.framing
     cls = messages.MetadataResponse
     plain = dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"]
@@ -270,7 +288,7 @@ FAILING = {
 
 
 def rounds(kwire, call, count):
-    """Call a function repeatedly. Return the number of failures."""
+    """Make a call ``count`` times. Return how often it failed."""
     failed = 0
     for _ in range(count):
         try:
@@ -281,7 +299,7 @@ def rounds(kwire, call, count):
 
 
 def test_nothing_grows(kwire, figure):
-    """No entry point leaks memory or references, whether it succeeds or fails."""
+    """No entry point leaks memory or references, in successful and in failed calls."""
     watched = [None, True, (), "", b"", 0, kwire.messages.MetadataResponse]
     count = ROUNDS[kwire.backend]
     entries = calls(kwire)

@@ -18,37 +18,41 @@ from tests.harness.traced import peak_of
 from tests.harness.values import binding_of, pairs
 
 PROMISED = {"fast": 40, "pure": 48}
-"""Promised bytes of memory per input byte.
+"""Promised maximum memory in bytes per input byte, by engine.
 
-Objects in the Python engine have larger headers.
+Objects of the Python engine have larger headers.
 """
 PROMISED_ZERO_COPY = 100
 DEAR = 35
-"""Minimum factor of the pairs that are tested in all decoding modes."""
+"""(message, version) pairs with at least this factor are tested in all modes."""
 ENGINES = {"fast": "compiled engine", "pure": "plain Python"}
 INPUT_SIZE = 1024
 LARGE_INPUT_SIZE = 4 * 1024
 SPARE = {"fast": 3 * 1024, "pure": 16 * 1024}
-"""Fixed allowance for a call in bytes.
+"""Memory in bytes that a call may need in addition, by engine.
 
-The promise is 64 KiB, but with small inputs it would hide too low a factor.
+The promise is 64 KiB. With small inputs, this allowance would hide a factor that is too
+low.
 """
 NUMBER = b"\x81nth"
-"""int32 that is replaced by a different value in every element.
+"""Bytes of an int32 that differs from all other numbers in the input.
 
-Arrays with equal content would be shared.
+If elements were equal, the engine could share their objects.
 """
 
 
 class Bytes(NamedTuple):
-    """Encoded bytes, with the memory of the objects that they are decoded to."""
+    """Encoded bytes, and the memory that their decoded objects need, in bytes."""
 
     memory: int
     data: bytes
 
 
 class Dearest:
-    """Builds the input with the highest memory usage, at a price per byte."""
+    """Builds the input of a message that needs the most memory when it is decoded.
+
+    ``price`` is the memory in bytes that is allowed per input byte.
+    """
 
     def __init__(self, package, binding, price, size, zero_copy=False):
         """Measure the decoded objects' sizes."""
@@ -79,20 +83,20 @@ class Dearest:
             self.bytes = Bytes(size(memoryview(b"")), b"")
 
     def best(self, *choices):
-        """Return the alternative whose memory exceeds its price by the most bytes."""
+        """Return the choice whose memory exceeds the price of its bytes by the most."""
         return max(
             choices, key=lambda choice: choice.memory - self.price * len(choice.data)
         )
 
     def length(self, step, count, is_array=False):
-        """Encode a length or count. -1 is null."""
+        """Encode a length or a count. -1 means null."""
         if step.compact:
             return unsigned_varint(count + 1)
         is_short = step.code == self.plan.STRING and not is_array
         return count.to_bytes(2 if is_short else 4, "big", signed=True)
 
     def content(self, step):
-        """Build a plain field, or an element of an array."""
+        """Return the most expensive encoding of a plain field or an array element."""
         if step.plan is not None:
             return self.struct(step.plan)
         if step.code in self.fixed:
@@ -104,7 +108,10 @@ class Dearest:
         )
 
     def value(self, step):
-        """Build a field. An array has zero or one element."""
+        """Return the most expensive encoding of a field.
+
+        An array has at most one element.
+        """
         content = self.content(step)
         if step.is_array:
             memory = self.tuple + self.slot + content.memory
@@ -116,7 +123,10 @@ class Dearest:
         return self.best(Bytes(content.memory, b"\1" + content.data), Bytes(0, null))
 
     def struct(self, layout, target=None):
-        """Build a struct, with one element in all arrays on the path to the target."""
+        """Return the encoding of a struct.
+
+        Arrays on the path to ``target`` have one element.
+        """
         memory = sys.getsizeof(self.binding.classes[layout.name]())
         data, tagged = b"", []
         for step in layout.steps:
@@ -152,7 +162,7 @@ class Dearest:
         return [(first + number, b"") for number in range((size + 2) // 3)]
 
     def towards(self, step, target):
-        """Build a field that is the target, contains it, or is unrelated to it."""
+        """Return the encoding of a field, which may be or contain the target."""
         if step is target:
             element = self.content(step)
             count = self.size // len(element.data)
@@ -192,7 +202,7 @@ class Dearest:
 
 
 def leads_to(step, target):
-    """Return whether a field contains the target, at any depth."""
+    """Return whether a field contains the target at any depth."""
     if target is None or step.plan is None:
         return False
     return step.plan is target or any(
@@ -201,7 +211,7 @@ def leads_to(step, target):
 
 
 def dearest_input(package, name, version, size, **options):
-    """Return the memory factor of a pair, and its most expensive input."""
+    """Return (memory factor, most expensive input) of a (message, version) pair."""
     binding = binding_of(package, name)
     layout = binding.plan(version)
     factor = package.schema.plan.memory_factor(
@@ -214,7 +224,7 @@ def dearest_input(package, name, version, size, **options):
 def assert_paid(package, name, version, factor, data, **options):
     """Assert that decoding an input needs no more memory than the factor allows.
 
-    Returns whether it was decoded, and the measured bytes per input byte.
+    Return (whether decoding succeeded, measured memory per input byte).
     """
     cls = getattr(package.messages, name)
 
@@ -233,7 +243,7 @@ def assert_paid(package, name, version, factor, data, **options):
 
 
 def test_no_pair_costs_more_than_its_plan_says(kwire, figure):
-    """Measure the most expensive input per message and version."""
+    """The most expensive input of every message version respects the memory factor."""
     factors, measured = [], []
     for name, version in pairs(kwire):
         factor, data = dearest_input(kwire, name, version, INPUT_SIZE)
@@ -268,7 +278,7 @@ MODES = {
 
 @pytest.fixture(scope="module")
 def dearest_pairs(kwire):
-    """Return one pair per high memory factor."""
+    """Return one (message, version) pair for each factor of at least ``DEAR``."""
     chosen = {}
     for name, version in pairs(kwire):
         layout = binding_of(kwire, name).plan(version)
@@ -282,7 +292,10 @@ def dearest_pairs(kwire):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_no_decoding_mode_exceeds_the_memory_factor(kwire, dearest_pairs, mode):
-    """Test inputs that are rejected at their end, and a reader as lenient as Java's."""
+    """The memory factor applies to all decoding modes.
+
+    This includes inputs that are rejected at their end, and the lenient mode.
+    """
     options, change = MODES[mode]
     for name, version in dearest_pairs:
         factor, data = dearest_input(kwire, name, version, LARGE_INPUT_SIZE)
@@ -295,7 +308,10 @@ def test_no_decoding_mode_exceeds_the_memory_factor(kwire, dearest_pairs, mode):
 
 @pytest.mark.gate_on_pure
 def test_zero_copy_costs_no_more_than_its_plan_says(kwire, figure):
-    """Empty views cost most, so messages with arrays of bytes are tested."""
+    """The memory factor for ``zero_copy`` is not exceeded.
+
+    Empty views need the most memory, so messages with arrays of bytes are tested.
+    """
     compiled, chosen = kwire.backend == "fast", {}
     for name, version in pairs(kwire):
         layout = binding_of(kwire, name).plan(version)

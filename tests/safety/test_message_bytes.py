@@ -30,16 +30,20 @@ pytestmark = pytest.mark.skipif(
 )
 
 FLEXIBLE = 482
-"""Number of (message, version) pairs with tag sections."""
+"""Number of (message, version) pairs whose structs have tag sections."""
 
 
 def tasks_of(vectors, mode, tables):
-    """Create tasks for some vectors."""
+    """Create a task for each selected vector."""
     return [Task(vector, mode, tables) for vector in some(vectors)]
 
 
 def test_prefixes_are_refused(kwire, figure):
-    """Test all vectors on the compiled engine, and one vector per pair on the other."""
+    """Every prefix of a golden vector is rejected.
+
+    All vectors are tested on the compiled engine, and one vector per pair on the Python
+    engine.
+    """
     middle = broken_messages.middle_vectors
     if kwire.backend == "fast":
         tasks = tasks_of(golden.vectors(), "strict", None)
@@ -58,9 +62,10 @@ def test_prefixes_are_refused(kwire, figure):
 
 
 def test_changed_bytes_are_messages_or_refused(kwire, figure):
-    """Short vectors get all values per byte, longer vectors only hostile values.
+    """If a byte of a golden vector changes, decoding returns a message or DecodeError.
 
-    On the Python engine, a byte gets one hostile value.
+    Every byte of a short vector gets all values, and of a longer vector hostile values.
+    On the Python engine, every byte gets one hostile value.
     """
     middle = broken_messages.middle_vectors
     if kwire.backend == "fast":
@@ -88,7 +93,7 @@ class Faulty:
         self.memory, self.real, self.fault = memory, package.decode, fault
 
     def decode(self, cls, data, version, **options):
-        """Decode correctly, but trigger the bug if the last byte is 0x80."""
+        """Decode correctly. If the last byte is 0x80, trigger the bug first."""
         if data[-1:] == b"\x80":
             getattr(self, self.fault)(data)
         return self.real(cls, data, version, **options)
@@ -118,7 +123,7 @@ class Faulty:
 def test_the_harness_names_the_input_at_fault(
     kwire, fault, message, monkeypatch, tmp_path
 ):
-    """The error contains the input that caused the failure, and the input is saved."""
+    """If an input violates a promise, the error contains it, and it is saved."""
     # Shorten the time limit only for the bug that exceeds it. On a busy machine, a
     # short limit could expire before the other bugs are triggered.
     if fault == "hang":
@@ -139,7 +144,10 @@ def test_the_harness_names_the_input_at_fault(
 
 
 def test_the_harness_notices_a_prefix_that_is_taken(kwire, monkeypatch, tmp_path):
-    """Trailing bytes of a complete message make a prefix that decodes."""
+    """If a prefix of a vector is decoded successfully, the harness reports it.
+
+    The vector is a complete message with an additional byte.
+    """
     monkeypatch.setattr("fuzz.process.FINDINGS", tmp_path)
     vector = golden.Vector("ApiVersionsRequest", 0, b"\0", None)
     with pytest.raises(Broken, match="taken for a whole one"):
@@ -147,7 +155,10 @@ def test_the_harness_notices_a_prefix_that_is_taken(kwire, monkeypatch, tmp_path
 
 
 def spoil(message):
-    """Return an invalid copy, with a wrong last element or a wrong unknown tag."""
+    """Return a copy of a message that cannot be encoded.
+
+    Its last array element or its unknown tags are invalid.
+    """
     for name in type(message).__match_args__:
         value = getattr(message, name)
         if type(value) is tuple and value and hasattr(value[-1], TAGS):
@@ -156,7 +167,7 @@ def spoil(message):
 
 
 def failures(kwire, cls, vector, dice):
-    """Yield failing calls with invalid arguments endlessly."""
+    """Yield calls endlessly that fail because of invalid arguments."""
     data, version = vector.data, vector.version
     broken = spoil(kwire.decode(cls, data, version))
 
@@ -197,7 +208,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
 
 
 def walk_structs(layout, message, depth=1):
-    """Yield the depth and the unknown tags of a message and all its structs."""
+    """Yield (depth, unknown tags) for a message and all structs in it."""
     yield depth, message.unknown_tagged_fields
     for step in layout.steps:
         value = getattr(message, step.attribute)
@@ -208,7 +219,10 @@ def walk_structs(layout, message, depth=1):
 
 
 class Marked(UnknownTags):
-    """Unknown tags in every struct, where the last tag has the specified size."""
+    """Builds messages whose structs all have unknown tags.
+
+    The last tag of a struct has ``size`` bytes.
+    """
 
     def __init__(self, size):
         """Set the content size of the last tag."""
@@ -216,14 +230,14 @@ class Marked(UnknownTags):
 
 
 def flexible(kwire):
-    """Yield all pairs with tag sections, and their plans."""
+    """Yield (message, version, plan) for all pairs with tag sections."""
     for name, version in pairs(kwire):
         if version in getattr(kwire.messages, name).flexible_versions:
             yield name, version, binding_of(kwire, name).plan(version)
 
 
 def test_unknown_tags_survive_at_every_level(kwire, figure):
-    """In all flexible pairs, structs keep tags, and encoding restores the tags."""
+    """Unknown tags in all structs are decoded, and encoded to the same bytes."""
     count = structs = deepest = 0
     for name, version, layout in flexible(kwire):
         message = build(kwire, name, Marked(9).message(kwire.schema.plan, layout))
@@ -242,7 +256,10 @@ def test_unknown_tags_survive_at_every_level(kwire, figure):
 
 
 def with_tags(kwire, name, version, layout, size):
-    """Return a call that decodes a message whose structs have tags of this size."""
+    """Return a call that decodes a message whose structs have unknown tags.
+
+    The last tag of every struct has ``size`` bytes.
+    """
     message = build(kwire, name, Marked(size).message(kwire.schema.plan, layout))
     data = kwire.encode(message, version)
     call = partial(kwire.decode, type(message), data, version)
@@ -255,7 +272,10 @@ MOST_FOR_A_BYTE = 1.01
 
 @pytest.mark.gate_on_pure
 def test_unknown_tags_take_no_memory_but_their_bytes(kwire, figure):
-    """Unknown tags of 10,300 bytes need only 10,000 bytes more than tags of 300."""
+    """Unknown tags need only the memory of their bytes.
+
+    Decoding a tag of 10,300 bytes needs 10,000 bytes more than a tag of 300 bytes.
+    """
     highest = 0.0
     for name, version, layout in flexible(kwire):
         # Measure several times: if this value were too high, a leak could hide in it.

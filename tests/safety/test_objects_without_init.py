@@ -21,13 +21,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 ARGUMENTS = {"import_with": (print, None), "append": (b"key", b"value")}
-"""Arguments for methods that require arguments."""
+"""Arguments of the methods that require arguments, by method name."""
 
 LEAST_TYPES = 5
 
 
 def types_of_the_engine():
-    """Return all classes that modules of the compiled engine define, by name."""
+    """Return all classes of the compiled engine by name."""
     types = {}
     for module in pkgutil.iter_modules(engine.__path__):
         names = vars(importlib.import_module(f"{engine.__name__}.{module.name}"))
@@ -47,7 +47,10 @@ def methods_of(cls):
 
 
 def test_methods_of_uninitialized_objects_raise():
-    """An uninitialized object raises an error and returns no result or capsule."""
+    """Methods of an object without ``__init__`` raise an error.
+
+    They return no result and no Arrow capsule.
+    """
     types = types_of_the_engine()
     assert len(types) >= LEAST_TYPES
     assert methods_of(types["Array"]) and methods_of(types["RecordList"])
@@ -67,14 +70,17 @@ def test_methods_of_uninitialized_objects_raise():
 
 
 def test_an_empty_array_is_no_child():
-    """A parent with an uninitialized child would calculate its memory incorrectly."""
+    """An array without ``__init__`` cannot be the child of another array.
+
+    Otherwise, the parent would compute a wrong size of its memory.
+    """
     array = types_of_the_engine()["Array"]
     with pytest.raises(TypeError, match="has no content"):
         array("+s", "", 0, 0, (None,), (array.__new__(array),))
 
 
 def test_uninitialized_memory_is_an_empty_buffer():
-    """Uninitialized memory is an empty buffer, which can be part of an array."""
+    """Memory without ``__init__`` is an empty buffer, which an array accepts."""
     types = types_of_the_engine()
     memory = types["Memory"].__new__(types["Memory"])
     assert bytes(memory) == b"" and len(memory) == 0

@@ -16,7 +16,7 @@ from tests.harness.golden import by_pair
 
 
 def test_repeated_calls_raise_the_same_error_text(kwire):
-    """The message of an error does not depend on previous calls."""
+    """The text of an error does not depend on earlier calls."""
     cls = kwire.messages.MetadataResponse
     data = by_pair()["MetadataResponse", 12][1].data
     cuts = list(range(len(data)))

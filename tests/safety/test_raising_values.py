@@ -30,7 +30,7 @@ PASSING = [
 
 
 class Raising:
-    """Raises the specified exception in all methods."""
+    """Object whose methods all raise the exception ``error``."""
 
     def __init__(self, error):
         """Store the exception."""
@@ -45,7 +45,7 @@ class Raising:
 
 
 class RaisingUuid(uuid.UUID):
-    """UUID that raises an exception when its number is read."""
+    """UUID that raises an exception when its integer value is read."""
 
     def __init__(self, error):
         """Store the exception."""
@@ -58,7 +58,7 @@ class RaisingUuid(uuid.UUID):
 
 
 def calls(kwire, error):
-    """Return calls that use the value of an object, which raises ``error``."""
+    """Return calls by name. They use an object whose methods raise ``error``."""
     m, wire, encode = kwire.messages, kwire.messages.wire, kwire.encode
     value = Raising(error)
     assignment, quotas = m.ConsumerProtocolAssignment, m.AlterClientQuotasRequest
@@ -96,7 +96,7 @@ NAMES = [
 @sweep("kind", PASSING)
 @sweep("name", NAMES)
 def test_base_exceptions_propagate(kwire, name, kind):
-    """The exception propagates as the same object."""
+    """KeyboardInterrupt and similar exceptions are raised as the same object."""
     error = kind("not yours")
     with pytest.raises(kind) as caught:
         calls(kwire, error)[name]()
@@ -106,13 +106,16 @@ def test_base_exceptions_propagate(kwire, name, kind):
 @sweep("kind", [ZeroDivisionError, TypeError, RecursionError])
 @sweep("name", [name for name in NAMES if "record" not in name])
 def test_other_exceptions_become_encode_errors(kwire, name, kind):
-    """The exception becomes an EncodeError with the field."""
+    """Any other exception becomes an EncodeError with the path of the field."""
     with pytest.raises(kwire.EncodeError):
         calls(kwire, kind("yours"))[name]()
 
 
 def test_a_str_is_written_as_it_is(twins):
-    """Overridden methods of a str subclass are not called."""
+    """A value of a str subclass is encoded from its text.
+
+    Its methods are not called.
+    """
 
     class Shouting(str):
         __slots__ = ()
@@ -182,7 +185,10 @@ def test_a_long_call_can_be_interrupted(twins, name):
 
 
 def times_and_interrupts(call):
-    """Time four complete calls and four interrupted calls. Return both lists."""
+    """Time four complete calls and four interrupted calls.
+
+    Return two lists of seconds of processor time.
+    """
     times = []
     for _ in range(4):
         start = time.process_time()

@@ -25,11 +25,11 @@ from tests.records.record_bytes import (
 )
 
 LEAST = record()
-"""Record of the minimum size, 7 bytes."""
+"""Encoded record of the minimum size, which is 7 bytes."""
 
 
 def fails(kwire, call, offset=0):
-    """Assert that a call raises DecodeError at this offset. Return the class name."""
+    """Assert that a call raises a DecodeError at ``offset``. Return the class name."""
     with pytest.raises(kwire.DecodeError) as caught:
         call()
     assert caught.value.offset == offset
@@ -42,7 +42,7 @@ def columns_of(kwire):
 
 
 def offsets(kwire, data, **options):
-    """Decode offsets as objects and as columns, which must agree."""
+    """Decode the offsets as objects and as columns, which must agree. Return them."""
     options = {"check_crc": False} | options
     rows = kwire.records.decode_batches(data, **options)
     decoded_offsets = [
@@ -56,13 +56,14 @@ def offsets(kwire, data, **options):
 
 
 def test_header_is_within_the_readable_range(kwire):
-    """Bytes beyond ``end`` are ignored, even if they exist and are invalid."""
+    """Bytes after ``end`` are not read, even if they exist and are invalid."""
     read = partial(kwire.records.read_batch_header, check_crc=False)
-    # A size below the minimum is an error as soon as all its bytes are available.
+    # If all bytes of the size field are available, a size below the minimum is an
+    # error.
     short = bytes(8) + (13).to_bytes(4, "big") + bytes(20)
     assert read(short, end=11) is None
     assert fails(kwire, partial(read, short, end=12)) == "CorruptBatch"
-    # An unknown magic is an error as soon as its byte 16 is available.
+    # If the byte at position 16 is available, an unknown magic is an error.
     strange = bytes(8) + (14).to_bytes(4, "big") + bytes(4) + b"\3" + bytes(20)
     assert read(strange, end=16) is None
     assert fails(kwire, partial(read, strange, end=17)) == "CorruptBatch"
@@ -70,7 +71,10 @@ def test_header_is_within_the_readable_range(kwire):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_header_has_a_minimum_size(kwire, magic):
-    """The minimum sizes are 14, 22 and 49 bytes after the size field."""
+    """A size below the minimum raises an error.
+
+    The minimum for magic 0, 1 and 2 is 14, 22 and 49 bytes after the size field.
+    """
     read = partial(kwire.records.read_batch_header, check_crc=False)
     least = (14, 22, 49)[magic]
     for spare in (0, 1):
@@ -110,7 +114,10 @@ def test_header_is_within_the_input(kwire):
 
 
 def test_a_run_has_no_batch_that_ends_before_it_begins(kwire):
-    """A last offset below the first offset would not advance a reader."""
+    """A run ends before a batch whose last offset is below its first offset.
+
+    Such a batch would not advance a reader.
+    """
     run = partial(kwire.records.measure_run, last_start=2**40, most_bytes=2**40)
     assert run(batch(LEAST, base_offset=5), 0, 68, expected=5) == (68, 6)
     for delta in (-1, -2):
@@ -120,7 +127,10 @@ def test_a_run_has_no_batch_that_ends_before_it_begins(kwire):
 
 @pytest.mark.parametrize("extra", [0, 1, 2, 6])
 def test_a_batch_has_no_more_records_than_bytes_for_them(kwire, extra):
-    """A record needs at least 7 bytes, so the header alone shows an invalid count."""
+    """A record count that requires more bytes than the batch has is rejected.
+
+    A record has at least 7 bytes, so the header alone shows the error.
+    """
     read = kwire.records.read_batch_header
     data = batch(LEAST, LEAST, bytes(extra))
     for count in (0, 2):
@@ -136,7 +146,7 @@ def test_a_batch_has_no_more_records_than_bytes_for_them(kwire, extra):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_unknown_codec_number_is_rejected(kwire, magic):
-    """Codec numbers are limited to 4 in magic 2, and to 3 before."""
+    """A codec number above 4 in magic 2, or above 3 in magic 0 and 1, is rejected."""
     read = kwire.records.read_batch_header
     most = 4 if magic == 2 else 3
 
@@ -153,14 +163,14 @@ def test_unknown_codec_number_is_rejected(kwire, magic):
 
 
 def sized_record(spare, **fields):
-    """Encode a record whose declared size is ``spare`` bytes too high."""
+    """Encode a record whose size field is ``spare`` bytes too high."""
     body = record(**fields)[1:]
     return framed(body, size=len(body) + spare)
 
 
 @pytest.mark.parametrize("spare", [-7, -6, -1, 1, 2])
 def test_record_size_is_verified(kwire, spare):
-    """A wrong size of a record is an error, whatever follows the record."""
+    """A record whose size field is wrong raises an error, whatever follows it."""
     for behind in (b"", LEAST, LEAST * 2):
         data = batch(sized_record(spare), behind, count=1 + len(behind) // 7)
         for read in (
@@ -182,7 +192,7 @@ PARTS = {
 
 @pytest.mark.parametrize("part", PARTS)
 def test_lengths_in_a_record_are_limited_by_its_size(kwire, part):
-    """A length may extend to the last byte of the record, but not beyond it."""
+    """The length of a key or value may reach, but not exceed, the end of its record."""
     for size in (-2, 1, 2, 3, 2**31 - 1):
         data = batch(framed(PARTS[part](size)), LEAST, LEAST)
         with pytest.raises(kwire.DecodeError):
@@ -194,7 +204,7 @@ def test_lengths_in_a_record_are_limited_by_its_size(kwire, part):
 
 
 def test_header_count_is_limited_by_the_remaining_bytes(kwire):
-    """The header count is limited by the remaining bytes."""
+    """A header count must not exceed the remaining bytes of its record."""
     for count in (1, 2, 15, 16, 17, 33):
         body = b"\0\0\0\1\1" + varint(count) + b"\0\1" * count
         assert offsets(kwire, batch(framed(body))) == [0]
@@ -205,14 +215,17 @@ def test_header_count_is_limited_by_the_remaining_bytes(kwire):
 
 
 def test_a_varint_may_end_where_its_record_ends(kwire):
-    """A header count in a longer encoding may end the record."""
+    """A header count may be the last bytes of a record, even in a longer encoding."""
     for longer in range(5):
         count = b"\x80" * longer + b"\0"
         assert offsets(kwire, batch(framed(b"\0\0\0\1\1" + count))) == [0]
 
 
 def test_the_last_byte_of_a_varint_is_of_any_value(kwire):
-    """The last byte may be 127, but a fifth or tenth byte only has 4 bits or 1 bit."""
+    """The last byte of a varint may have any value up to 127.
+
+    A fifth byte of a varint has only 4 bits, and a tenth byte of a varlong only 1 bit.
+    """
     for shift in range(0, 63, 7):
         raw = 0x7F << shift
         delta = raw >> 1 ^ -(raw & 1)
@@ -229,7 +242,11 @@ def test_the_last_byte_of_a_varint_is_of_any_value(kwire):
 
 
 def test_no_byte_after_the_last_record_is_read(twins):
-    """Truncated records and wrong sizes end at an inaccessible page."""
+    """No byte after the last record is read.
+
+    The input ends at an inaccessible page. The last record is truncated or has a wrong
+    size.
+    """
     decode, guarded = columns_of(twins.fast).decode_records, Guarded()
     last = [b"\0", *(sized_record(spare, value=b"v" * 9) for spare in (-1, 0, 1, 2))]
     sample_record = record(value=b"v" * 9, headers=[(b"h", b"w")] * 2)
@@ -253,7 +270,10 @@ def test_no_byte_after_the_last_record_is_read(twins):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_lengths_in_a_message_are_limited_by_its_size(kwire, magic):
-    """Keys and values have lengths of four bytes, and -1 is null."""
+    """The length of a key or value may reach the end of its message.
+
+    The lengths have four bytes, and -1 is null.
+    """
     good = message(magic, key=b"k", value=None)
     assert offsets(kwire, good) == [0]
     length_position = 26 if magic else 18
@@ -289,7 +309,10 @@ SETS = {
 
 @pytest.mark.parametrize("kind", SETS)
 def test_start_and_end_offset_select_records(kwire, kind):
-    """Test all combinations of start and end, outside and inside of the batches."""
+    """All combinations of a start and an end offset select the correct records.
+
+    The offsets are before, within and after the batches.
+    """
     data = b"".join(SETS[kind])
     decode = columns_of(kwire).decode_records
     for start in range(9, 21):
@@ -300,7 +323,7 @@ def test_start_and_end_offset_select_records(kwire, kind):
 
 
 def test_header_offsets_decide_about_the_range(kwire):
-    """The offsets in the header decide whether a batch is within the range."""
+    """The offsets in a batch header decide whether the batch is decoded."""
     data = batch(record(offset=0), record(offset=7), base_offset=10, last_delta=2)
     decode = columns_of(kwire).decode_records
     for start, end in ((10, 13), (9, 14)):
@@ -313,7 +336,10 @@ def test_header_offsets_decide_about_the_range(kwire):
 
 
 def test_unselected_empty_batch_is_not_decoded(kwire):
-    """A batch outside the range may have invalid bytes after its header."""
+    """A batch without records outside the range is not decoded.
+
+    Bytes after its header are ignored.
+    """
     decode = columns_of(kwire).decode_records
     data = SETS["batches"][0] + batch(b"what", count=0, last_delta=2, base_offset=13)
     assert decode(data, end_offset=13).offset.tolist() == [10, 11, 12]
@@ -353,7 +379,10 @@ def test_record_limit_applies_to_batches_and_wrappers(kwire):
 
 
 def test_wrapper_has_the_offset_of_its_last_message(kwire):
-    """The wrapper offset is at least the last inner offset. 0 keeps inner offsets."""
+    """The offset of a wrapper is at least its last inner offset, or 0.
+
+    If it is 0, the inner offsets are kept.
+    """
     inner = [message(1, 5), message(1, 7)]
     assert offsets(kwire, wrapper(1, *inner, offset=0)) == [5, 7]
     assert offsets(kwire, wrapper(1, *inner, offset=7)) == [5, 7]
@@ -367,7 +396,7 @@ def test_wrapper_has_the_offset_of_its_last_message(kwire):
 
 @pytest.mark.parametrize("spare", [1, 2, 11, 12])
 def test_bytes_after_the_last_inner_message_are_rejected(kwire, spare):
-    """A single byte after the last inner message is an error."""
+    """A single byte after the last inner message raises an error."""
     inner = message(1, 5) + message(1, 6)
     decode = columns_of(kwire).decode_records
     good = message(1, 6, value=gzip.compress(inner), attributes=1)
@@ -379,7 +408,7 @@ def test_bytes_after_the_last_inner_message_are_rejected(kwire, spare):
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 64, 65])
 def test_columns_grow_at_any_row_count(kwire, count):
-    """Columns grow when they are full, at various row counts."""
+    """Columns are correct at all row counts at which their memory grows."""
     pieces = [
         batch(record(offset=0, headers=[(b"h", b"v")] * 3), base_offset=i)
         for i in range(count)
@@ -391,7 +420,7 @@ def test_columns_grow_at_any_row_count(kwire, count):
 
 
 def test_false_header_allocates_no_memory(kwire):
-    """Huge declared sizes and counts must not cause an allocation."""
+    """A huge size or count in a header does not cause an allocation."""
     head = bytearray(batch(LEAST * 10, count=10))
     head[8:12] = (2**31 - 1).to_bytes(4, "big")
     head[57:61] = (2**28).to_bytes(4, "big")
@@ -412,7 +441,7 @@ def test_false_header_allocates_no_memory(kwire):
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_timestamps_within_the_range_of_a_unit(kwire, unit):
-    """The minimum and maximum per unit are valid, and values beyond are null."""
+    """The minimum and maximum timestamp of a unit are kept, and others become null."""
     factor = {"s": 1, "ms": 1, "us": 1000, "ns": 10**6}[unit]
     last = (2**63 - 1) // factor
     decode = partial(columns_of(kwire).decode_records, timestamp_unit=unit)

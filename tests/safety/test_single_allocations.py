@@ -24,10 +24,13 @@ from tests.harness.values import neutral
 
 LACKS = {"one allocation": 1, "three allocations": 3}
 CALM = 12
-"""Number of consecutive calls without failure that indicate the last allocation."""
+"""Number of successful calls in a row after which the test ends.
+
+The failing allocation is then after the last allocation of the call.
+"""
 MOST = 3000
 OWN = re.compile("^error return without exception set|^<function .* returned NULL")
-"""Errors of an interpreter without memory for a Python frame."""
+"""Matches errors that CPython raises if it has no memory for a frame."""
 
 
 @pytest.fixture
@@ -38,20 +41,20 @@ def kwire(twins):
 
 @pytest.fixture
 def failing():
-    """Return the module with CPython's hooks."""
+    """Return the module ``_testcapi``, whose functions let allocations fail."""
     reason = "this CPython came without its own tests, which fail memory"
     return pytest.importorskip("_testcapi", reason=reason)
 
 
 def longest_vectors(kwire):
-    """Yield the longest vector per message and version."""
+    """Yield the longest golden vector of each (message, version) pair."""
     for (name, _), vectors in by_pair().items():
         longest = max(vectors, key=lambda vector: len(vector.data))
         yield getattr(kwire.messages, name), longest
 
 
 def partitions(kwire):
-    """Build a response whose ids and epochs are not in CPython's integer cache."""
+    """Build a response with ids and epochs that CPython does not cache."""
     cls = kwire.messages.MetadataResponse
     topic = cls.MetadataResponseTopic
     parts = [
@@ -69,7 +72,10 @@ def partitions(kwire):
 
 
 def try_each(failing, package, call, width, read):
-    """Let one allocation after another fail. Return the number of MemoryErrors."""
+    """Let one allocation after another fail. Return how often MemoryError was raised.
+
+    ``width`` is the number of consecutive allocations that fail.
+    """
     expected = outcome_of(package, call, read)
     start = calm = ran_out = 0
     while calm < CALM:
@@ -102,7 +108,10 @@ def try_each(failing, package, call, width, read):
 
 
 def outcome_of(package, call, read):
-    """Make a call. Return the comparable form of its result or error."""
+    """Make a call. Return its result in a comparable form, or its error.
+
+    ``read`` converts the result.
+    """
     try:
         result = call()
     except package.KwireError as error:
@@ -111,14 +120,14 @@ def outcome_of(package, call, read):
 
 
 def read_column(value):
-    """Return a column's values."""
+    """Return the values of a column as a list."""
     import pyarrow
 
     return pyarrow.array(value).to_pylist()
 
 
 def calls(kwire, cls, vector):
-    """Yield calls with names, and functions that make their results comparable."""
+    """Yield (name, call, function that makes the result comparable)."""
     version, data = vector.version, vector.data
     message = kwire.decode(cls, data, version)
     engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
@@ -153,7 +162,10 @@ def calls(kwire, cls, vector):
 
 @pytest.mark.parametrize("lack", LACKS)
 def test_message_functions_report_every_failed_allocation(kwire, failing, lack):
-    """Test all messages and versions with all functions that accept a message."""
+    """Functions for messages report every allocation that fails.
+
+    All messages and versions are tested.
+    """
     chosen = list(longest_vectors(kwire))
     large = partitions(kwire)
     for version in (1, 9, 12):
@@ -172,7 +184,7 @@ def test_message_functions_report_every_failed_allocation(kwire, failing, lack):
 
 
 def calls_beside(kwire):
-    """Yield calls without a message: headers and single values."""
+    """Yield calls without a message: header columns and single values."""
     engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
     wire, framing = kwire.messages.wire, kwire.messages.framing
     heartbeat = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
@@ -213,7 +225,10 @@ def calls_beside(kwire):
 
 @pytest.mark.parametrize("lack", LACKS)
 def test_other_functions_report_every_failed_allocation(kwire, failing, lack):
-    """Test header columns with valid and invalid rows, and single values."""
+    """Functions without a message report every allocation that fails.
+
+    They decode header columns with valid and invalid rows, and single values.
+    """
 
     def work(note):
         ran_out = 0
@@ -230,10 +245,11 @@ LEAVES = ("return", "break", "continue")
 
 
 def test_except_clauses_are_not_left_early():
-    """Leaving an except clause early would crash if the error has no traceback.
+    """No code of the engine leaves an except clause early.
 
-    Without memory, the traceback cannot be created, and Cython drops a null pointer. At
-    the end of a clause, and if an exception leaves the clause, Cython checks for null.
+    If the error has no traceback, because memory is lacking, Cython would release a
+    null pointer and crash. It only checks for null at the end of a clause, and if an
+    exception leaves it.
     """
     clauses = 0
     for path in sorted(ENGINE.glob("*.p[yx][xd]")):

@@ -104,7 +104,10 @@ def outcomes(backend, *, is_first, isolated=False):
 
 
 def test_plain_python_works_in_every_interpreter(figure):
-    """Test subinterpreters with and without an import in the main interpreter."""
+    """With the Python engine, kwire works in every interpreter.
+
+    The main interpreter has imported it before, or not.
+    """
     results = [
         one
         for is_first, isolated in ((True, False), (False, DATETIME_WORKS))
@@ -116,7 +119,10 @@ def test_plain_python_works_in_every_interpreter(figure):
 
 
 def test_the_compiled_engine_works_or_refuses_by_one_error(kwire, figure):
-    """All failed imports raise the same error, and the main interpreter still works."""
+    """With the compiled engine, an import works or raises one documented error.
+
+    The main interpreter still works after a failed import.
+    """
     results = outcomes(kwire.backend, is_first=True)
     assert {kind for kind, _ in results} <= {"works", "refused"}
     texts = {text for kind, text in results if kind == "refused"}
@@ -125,7 +131,10 @@ def test_the_compiled_engine_works_or_refuses_by_one_error(kwire, figure):
 
 
 def test_the_first_interpreter_to_import_has_the_engine(kwire):
-    """Another interpreter may import the engine first. Later imports work or fail."""
+    """The first interpreter that imports the engine may be any interpreter.
+
+    In the other interpreters, the import works or raises the documented error.
+    """
     results = outcomes(kwire.backend, is_first=False)
     assert results[:3] == [("works", "")] * 3
     assert {kind for kind, _ in results} <= {"works", "refused"}
@@ -135,7 +144,10 @@ def test_the_first_interpreter_to_import_has_the_engine(kwire):
     not DATETIME_WORKS, reason="isolated interpreters work from CPython 3.13 on"
 )
 def test_isolated_interpreters_are_refused_by_the_true_reason(kwire):
-    """The error must not mention another interpreter, because none owns the engine."""
+    """In an isolated interpreter, the error does not blame another interpreter.
+
+    No interpreter has imported the engine in this case.
+    """
     results = outcomes(kwire.backend, is_first=False, isolated=True)
     if kwire.backend == "pure":
         assert results == [("works", "")] * 12
@@ -169,7 +181,7 @@ print(len(set(map(id, kept))))
 
 
 def test_import_may_happen_again(kwire, figure):
-    """Modules that were removed from sys.modules can be imported again."""
+    """Modules that were removed from ``sys.modules`` can be imported again."""
     done = subprocess.run(
         [sys.executable, "-c", AGAIN.format(path=sys.path)],
         env=os.environ | {"KWIRE_BACKEND": kwire.backend},

@@ -29,7 +29,7 @@ ROUNDS = int(os.environ.get("KWIRE_THREAD_ROUNDS", "20"))
 
 @pytest.fixture
 def in_threads(kwire, figure):
-    """Return a function that runs ``work(number)`` in threads, for many rounds."""
+    """Return a function that runs ``work(number)`` in all threads, for many rounds."""
 
     def run(work, rounds=ROUNDS):
         started = [one_round(work) for _ in range(rounds)]
@@ -41,9 +41,9 @@ def in_threads(kwire, figure):
 
 
 def one_round(work):
-    """Run ``work(number)`` once per thread. Raise the first error.
+    """Run ``work(number)`` once per thread.
 
-    Returns how many threads have completed the work.
+    Return how many threads have completed it. The first error is raised.
     """
     barrier = threading.Barrier(THREADS)
     done = []
@@ -63,7 +63,7 @@ def module_of(package, name):
 
 
 def test_messages_are_read_and_written_at_once(kwire, in_threads):
-    """Results and errors are the same as in a single thread."""
+    """Concurrent encoding and decoding returns the same as in a single thread."""
     chosen = random.Random(8).sample(vectors(), 12)
 
     def work(number):
@@ -78,7 +78,7 @@ def test_messages_are_read_and_written_at_once(kwire, in_threads):
 
 
 def test_invalid_messages_are_rejected_concurrently(kwire, in_threads):
-    """All inputs have the same result or error as in a single thread."""
+    """Concurrent decoding of invalid input has the outcome of a single thread."""
     mutants = [mutant for name in hostile.FAMILIES for mutant in hostile.take(name, 10)]
 
     def result(mutant):
@@ -110,7 +110,7 @@ SCHEMA = """
 
 
 def test_a_fresh_message_is_met_at_once(kwire, in_threads):
-    """All threads may use a class and version for the first time concurrently."""
+    """Several threads may use a class and version for the first time concurrently."""
     fresh = [kwire.messages.message_class(SCHEMA % number) for number in range(ROUNDS)]
     met = [0] * THREADS
 
@@ -126,7 +126,7 @@ def test_a_fresh_message_is_met_at_once(kwire, in_threads):
 
 
 def test_schemas_are_compiled_at_once(kwire, in_threads):
-    """All threads compile separate classes from the same text."""
+    """Several threads may compile the same schema. Each gets its own class."""
 
     def work(number):
         cls = kwire.messages.message_class(SCHEMA % number)
@@ -160,7 +160,10 @@ print(len(names))
 
 
 def test_definitions_are_met_at_once(kwire, figure):
-    """In a new process, all threads receive the same class for a name."""
+    """Several threads that load a message for the first time get the same class.
+
+    The test runs in a new process.
+    """
     done = subprocess.run(
         [sys.executable, "-c", DEFINITIONS.format(path=sys.path)],
         env=os.environ | {"KWIRE_BACKEND": kwire.backend},
@@ -174,7 +177,7 @@ def test_definitions_are_met_at_once(kwire, figure):
 
 
 def test_one_message_is_shared(kwire, in_threads):
-    """hash, repr, == and encode of the same message need no locks."""
+    """Several threads may hash, print, compare and encode one message without locks."""
     plain = dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"]
     message = build(kwire, "MetadataResponse", plain)
     expected = kwire.encode(message, 12), hash(message), repr(message)
@@ -189,7 +192,7 @@ def test_one_message_is_shared(kwire, in_threads):
 
 
 def test_records_are_read_and_written_at_once(kwire, in_threads):
-    """Threads decode the same bytes as objects, compressed and uncompressed."""
+    """Several threads may decode the same record bytes, compressed or not."""
     rows = [(b"key", bytes([i]) * i, i, [("name", b"x")]) for i in range(30)]
     plain = kwire.records.encode_batch(rows)
     packed = kwire.records.encode_batch(rows, compression="gzip")
@@ -208,7 +211,7 @@ def test_records_are_read_and_written_at_once(kwire, in_threads):
 
 
 def test_columns_are_read_and_written_at_once(kwire, in_threads):
-    """Threads share the columns of one thread, and also decode their own."""
+    """Several threads may share columns, and decode their own columns."""
     columns = module_of(kwire, "records.columns")
     rows = [(b"key", bytes([i]) * i, i, []) for i in range(30)]
     plain = kwire.records.encode_batch(rows)
@@ -225,7 +228,7 @@ def test_columns_are_read_and_written_at_once(kwire, in_threads):
 
 
 def test_memory_of_columns_is_used_again_at_once(kwire):
-    """Large blocks that are reused never belong to two threads."""
+    """A large block that is reused never belongs to two threads."""
     columns = module_of(kwire, "records.columns")
     headers = [("first", b"x"), ("zweiter ü", None)]
     rows = [(b"key", bytes([i % 256]) * (i % 400), i, headers) for i in range(900)]
@@ -244,7 +247,7 @@ def test_memory_of_columns_is_used_again_at_once(kwire):
 
 
 def test_each_thread_has_a_connection(kwire, in_threads):
-    """The connections only share a version table."""
+    """Several threads may use connections that share a version table."""
     connection = module_of(kwire, "connection")
     negotiation = module_of(kwire, "connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 9), 18: (0, 4)})
@@ -275,7 +278,10 @@ print(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 def test_import_does_not_enable_the_gil(kwire, monkeypatch):
-    """In a build without the GIL, an extension without a declaration enables it."""
+    """In a build without the GIL, importing kwire does not enable the GIL.
+
+    An extension without the required declaration would enable it.
+    """
     monkeypatch.setenv("KWIRE_BACKEND", kwire.backend)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", LOCK.format(path=sys.path)],

@@ -61,9 +61,10 @@ def module(package, name):
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_arrays_of_bytes_and_bools_are_encoded_and_decoded(kwire, version):
-    """No Kafka message has such arrays, but a custom schema may.
+    """Arrays of bytes and bools are encoded and decoded.
 
-    Generated code for classic and compact encodings is tested.
+    No Kafka message has such an array, but a custom schema may. Classic and compact
+    encodings have separate generated code.
     """
     cls = message(kwire, field("Parts", "[]bytes"), field("Flags", "[]bool"))
     sample = cls(parts=[b"x", b""], flags=[True, False])
@@ -94,7 +95,7 @@ def test_arrays_of_bytes_and_bools_are_encoded_and_decoded(kwire, version):
 
 
 def test_generated_code_needs_no_generic_functions(twins):
-    """The code that the Python engine generates works without the generic functions."""
+    """The code that the Python engine generates never calls the generic functions."""
     cls = message(
         twins.pure,
         field("Number", "int32"),
@@ -117,7 +118,7 @@ def test_generated_code_needs_no_generic_functions(twins):
 
 
 class Odd:
-    """Object that cannot be compared."""
+    """Object that raises LookupError when it is compared."""
 
     def __eq__(self, other):
         """Raise LookupError."""
@@ -127,7 +128,10 @@ class Odd:
 
 
 def test_both_python_encoders_return_the_same_bytes(twins):
-    """Both writers of the Python engine agree on null, long and omitted values."""
+    """Both writers of the Python engine encode the same bytes.
+
+    The values are null, long or omitted.
+    """
     null = {"nullableVersions": "0+", "default": "null"}
     inner = {"fields": [field("Number", "int64")], **null}
     cls = message(
@@ -152,7 +156,10 @@ def test_both_python_encoders_return_the_same_bytes(twins):
 
 
 def test_unknown_tags_are_checked_before_they_are_written(kwire):
-    """Tags must be ascending pairs of a number and bytes, unknown to the schema."""
+    """Invalid unknown tags raise an error before they are encoded.
+
+    They must be ascending pairs of a number and bytes, and not defined by the schema.
+    """
     cls = message(kwire, describe_tagged("Tag", "int32", 0))
     for wrong in (
         [5],
@@ -175,7 +182,10 @@ def test_unknown_tags_are_checked_before_they_are_written(kwire):
 
 @pytest.mark.parametrize("start", [-1, 3, 2**40])
 def test_a_start_outside_of_the_input_is_refused(kwire, start):
-    """The error is a ValueError, because the input is not damaged."""
+    """A start position outside of the input raises ValueError.
+
+    It is an error of the caller, not damage of the input.
+    """
     decode_prefix = importlib.import_module(f"{kwire.__name__}._engine.active").engine
     with pytest.raises(ValueError, match=rf"start must be 0 to 2, .* \(got {start}\)"):
         decode_prefix.decode_prefix(kwire.messages.MetadataRequest, b"ab", 1, start)
@@ -183,7 +193,7 @@ def test_a_start_outside_of_the_input_is_refused(kwire, start):
 
 @pytest.mark.parametrize("compat", ["scala", "", False])
 def test_compat_accepts_only_java(kwire, compat):
-    """An unknown mode raises an error and does not select the strict reader."""
+    """Any ``compat`` other than "java" raises an error instead of reading strictly."""
     with pytest.raises(
         ValueError, match=rf'compat must be None or "java" \(got {compat!r}\)'
     ):
@@ -191,10 +201,10 @@ def test_compat_accepts_only_java(kwire, compat):
 
 
 def test_int32_arrays_are_not_shared_if_all_differ(twins):
-    """Equal arrays of up to 16 ids share one tuple.
+    """Equal int32 arrays of up to 16 elements share one tuple.
 
-    The engine stops searching if many arrays differ, and does not compare longer
-    arrays.
+    The engine stops the search for equal arrays if many of them differ, and does not
+    compare longer arrays.
     """
     cls = twins.fast.messages.MetadataResponse
     row = cls.MetadataResponsePartition
@@ -223,7 +233,7 @@ def test_int32_arrays_are_not_shared_if_all_differ(twins):
 
 
 def test_a_tagged_struct_names_the_field_in_it(kwire):
-    """The path of the error includes a nullable tagged struct."""
+    """An error within a nullable tagged struct has the complete path of the field."""
     inner = describe_tagged("Inner", "Inner", 0, nullableVersions="1+", default="null")
     cls = message(kwire, inner | {"fields": [field("Text", "string")]})
     assert kwire.encode(cls(inner=cls.Inner(text="x")), 1) == b"\1\0\4\1\2x\0"
@@ -235,9 +245,9 @@ def test_a_tagged_struct_names_the_field_in_it(kwire):
 
 @pytest.mark.parametrize("marker", [0, 2, 127])
 def test_columns_reject_invalid_markers(kwire, marker):
-    """Inline markers are 1 or -1, and tagged markers are 1 or 0.
+    """Columns reject an invalid marker of a nullable struct, with the error of objects.
 
-    Objects raise the same error.
+    Inline markers are 1 or -1, and tagged markers are 1 or 0.
     """
     keys = {"nullableVersions": "0+", "default": "null"}
     inner = [field("Text", "string")]
@@ -259,7 +269,7 @@ def test_columns_reject_invalid_markers(kwire, marker):
 
 
 def test_columns_refuse_a_tag_that_is_too_short(kwire):
-    """The declared size of a tagged number must include all its bytes."""
+    """A tagged number that is longer than its declared size is rejected."""
     cls = message(kwire, describe_tagged("Number", "int32", 0))
     good = b"\1\0\4\0\0\0\5"
     for size in range(4):
@@ -291,13 +301,16 @@ def test_encode_rejects_attributes_set_without_the_constructor(kwire):
 
 
 def make_untouched(kind, size=HUGE):
-    """Return unwritten memory."""
+    """Return memory of ``size`` bytes that is never written."""
     return bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
 
 
 @pytest.mark.parametrize("kind", ["bytes", "view"])
 def test_a_value_of_two_gib_is_refused(kwire, kind):
-    """The length does not fit in an int32. The value is rejected without reading it."""
+    """A value of 2 GiB is rejected before it is read.
+
+    Its length does not fit in an int32.
+    """
     value = make_untouched(kind)
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
         kwire.messages.wire.encode_bytes(value)
@@ -306,7 +319,7 @@ def test_a_value_of_two_gib_is_refused(kwire, kind):
 
 
 def test_a_message_names_the_value_of_two_gib(kwire):
-    """A field and an unknown tag both have an int32 size."""
+    """A field or an unknown tag of 2 GiB raises an error with its path."""
     cls = kwire.messages.SaslAuthenticateRequest
     value = make_untouched("bytes")
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE) as caught:
@@ -317,7 +330,7 @@ def test_a_message_names_the_value_of_two_gib(kwire):
 
 
 def test_a_tagged_field_has_less_than_two_gib(twins, monkeypatch):
-    """A known tagged field has the same limit, which the test lowers."""
+    """A known tagged field must be smaller than 2 GiB, a limit that the test lowers."""
     monkeypatch.setattr(module(twins.pure, "encoder"), "LARGEST", 100)
     cls = message(twins.pure, describe_tagged("Text", "string", 0))
     assert twins.pure.encode(cls(text="x" * 99), 1) == b"\1\0dd" + b"x" * 99
@@ -327,7 +340,10 @@ def test_a_tagged_field_has_less_than_two_gib(twins, monkeypatch):
 
 
 def test_more_elements_than_an_int32_counts(twins):
-    """A tuple of that size would need 16 GiB, so the test only passes the count."""
+    """An array count that exceeds int32 is rejected.
+
+    The test only passes the count, because such a tuple would need 16 GiB.
+    """
     primitives = module(twins.pure, "primitives")
     writer = module(twins.pure, "writer")
     most = HUGE - 2
@@ -341,7 +357,7 @@ def test_more_elements_than_an_int32_counts(twins):
 
 
 class Long(bytes):
-    """Bytes with a fake length."""
+    """Bytes whose ``len`` is a different number."""
 
     size = 0
 
@@ -351,7 +367,7 @@ class Long(bytes):
 
 
 def test_a_frame_of_two_gib_is_refused(twins):
-    """The frame size is an int32. Too large parts are not concatenated."""
+    """A frame of 2 GiB is rejected before its parts are concatenated."""
     frames = module(twins.pure, "frames")
     body = Long(b"body")
     body.size = HUGE - 1 - 4
@@ -362,7 +378,7 @@ def test_a_frame_of_two_gib_is_refused(twins):
 
 
 def test_a_view_that_was_released_has_no_bytes(kwire):
-    """A released view is rejected like other values without contiguous bytes."""
+    """A memoryview that was released is rejected as a value."""
     view = memoryview(b"abc")
     view.release()
     cls = kwire.messages.SaslAuthenticateRequest
@@ -372,13 +388,16 @@ def test_a_view_that_was_released_has_no_bytes(kwire):
 
 
 def test_single_values_are_read_from_contiguous_bytes(kwire):
-    """A strided buffer raises TypeError."""
+    """A single value is only decoded from a contiguous buffer.
+
+    A strided buffer raises TypeError.
+    """
     with pytest.raises(TypeError, match="must be contiguous"):
         kwire.messages.wire.decode_varint(memoryview(bytes(16))[::2])
 
 
 def test_single_tags_name_the_fault(kwire):
-    """Only a dict from uint32 to bytes is accepted."""
+    """Tagged fields must be a dict from uint32 to bytes. Others raise an error."""
     encode = kwire.messages.wire.encode_tagged_fields
     assert encode({2: b"x", 0: b""}) == b"\2\0\0\2\1x"
     for wrong, words in (
@@ -396,7 +415,7 @@ def test_single_tags_name_the_fault(kwire):
 
 
 class Missing:
-    """Import finder that simulates a Python without numpy."""
+    """Import finder that raises ModuleNotFoundError for numpy."""
 
     def find_spec(self, name, path=None, target=None):
         """Raise ModuleNotFoundError for numpy."""
@@ -423,7 +442,7 @@ def test_bulk_functions_accept_empty_input(kwire, name, dtype):
 
 @pytest.mark.parametrize(("name", "dtype"), BULK)
 def test_bulk_functions_without_numpy_name_the_extra(kwire, monkeypatch, name, dtype):
-    """The error names the extra to install, because numpy is optional."""
+    """Without numpy, bulk functions raise an error with the extra to install."""
     monkeypatch.delitem(sys.modules, "numpy")
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
     for call in (
@@ -435,7 +454,7 @@ def test_bulk_functions_without_numpy_name_the_extra(kwire, monkeypatch, name, d
 
 
 def test_arrow_arrays_only_accept_blocks_and_arrays(kwire):
-    """Memory blocks know their size, and arrays only accept blocks and arrays."""
+    """Arrow arrays only accept memory blocks of the engine and other Arrow arrays."""
     arrays = module(kwire, "arrays")
     block = arrays.new_memory(12)
     assert (block.size, len(block)) == (12, 12)
@@ -446,7 +465,10 @@ def test_arrow_arrays_only_accept_blocks_and_arrays(kwire):
 
 
 def test_array_cannot_be_initialized_twice(twins):
-    """A second ``__init__`` would modify memory that others read without the GIL."""
+    """Calling ``__init__`` of an array again raises an error.
+
+    It would change memory that other threads read without the GIL.
+    """
     arrays = module(twins.fast, "arrays")
     array = arrays.Array("l", "", 1, 0, (None, arrays.new_memory(8)))
     with pytest.raises(TypeError, match="cannot be changed"):

@@ -31,7 +31,7 @@ TEXT = (None, struct.pack("=2i", 0, 1), b"a", 0)
 
 
 NONE = (bytes(50), struct.pack("=401i", *[0] * 401), b"", 0)
-"""Column of nulls that is long enough for all tests."""
+"""Column of nulls that has more rows than any test needs."""
 
 
 def engine_of(package):
@@ -52,13 +52,13 @@ def module(package, name):
 
 
 def head(kwire, **fields):
-    """Return the header for a batch to encode."""
+    """Return a header with the fields that encoding a batch requires."""
     fields = {"magic": 2, "last_offset": -1} | fields
     return kwire.records.BatchHeader(**fields)
 
 
 def test_runs_are_measured_in_contiguous_bytes(kwire):
-    """A strided buffer raises TypeError."""
+    """``measure_run`` raises TypeError for a strided buffer."""
     data = memoryview(batch(record()) * 2)[::2]
     with pytest.raises(TypeError, match="must be contiguous"):
         engine_of(kwire).measure_run(
@@ -67,7 +67,7 @@ def test_runs_are_measured_in_contiguous_bytes(kwire):
 
 
 FIRST = message(1, 7, b"k", b"v", 5, crc=1)
-"""Message with a wrong checksum. Its header is read without checking the checksum."""
+"""Message with a wrong checksum. The header is read without verifying it."""
 
 RUNS = {
     "nothing": (b"", 1),
@@ -87,7 +87,10 @@ RUNS = {
 @sweep("name", RUNS)
 @sweep("kind", [bytes, bytearray])
 def test_checksum_of_the_first_message_is_verified_once(kwire, name, kind):
-    """The checksum of the first message was handled with its header already."""
+    """``read_message_run`` does not verify the checksum of its first message.
+
+    It was verified when the header was read.
+    """
     behind, count = RUNS[name]
     data = kind(FIRST + behind)
     first = kwire.records.read_batch_header(data, check_crc=False)
@@ -119,7 +122,7 @@ def test_checksum_of_the_first_message_is_verified_once(kwire, name, kind):
 
 
 def test_fault_of_the_first_message_is_reported(kwire):
-    """A decoding error does not depend on the checksum."""
+    """An error in the first message of a run is reported, whatever its checksum is."""
     data = message(1, 7, body=b"\0\0\0\1k\xff\xff\xff\xfe", crc=1)
     first = kwire.records.read_batch_header(data, check_crc=False)
     with pytest.raises(kwire.DecodeError) as caught:
@@ -143,7 +146,7 @@ def test_fault_of_the_first_message_is_reported(kwire):
     ids=repr,
 )
 def test_header_of_other_bytes_is_rejected(kwire, changes):
-    """A header must belong to the input."""
+    """A header that was read from other bytes is rejected."""
     data = message(1, 7, b"k", b"v")
     changed_header = kwire.records.read_batch_header(data).replace(**changes)
     engine = engine_of(kwire)
@@ -153,7 +156,7 @@ def test_header_of_other_bytes_is_rejected(kwire, changes):
 
 
 def test_header_name_with_an_invalid_size_is_rejected(kwire):
-    """The varint for the size of a header key is too long or truncated."""
+    """A record header whose key size is a too long or truncated varint is rejected."""
     parts = b"\0" + varint(0) * 2 + sized(b"k") + sized(b"v") + varint(1)
     for size in (b"\xff\xff", b"\xff" * 5 + b"\0", b"\xff\xff\xff\xff\x10\0"):
         data = batch(framed(parts + size))
@@ -167,7 +170,10 @@ def test_header_name_with_an_invalid_size_is_rejected(kwire):
 
 
 def test_a_batch_may_have_a_delete_horizon(kwire):
-    """Timestamp deltas are relative to the delete horizon, on both encoding paths."""
+    """With a delete horizon, timestamp deltas are relative to it.
+
+    Rows and columns are encoded on different paths.
+    """
     batches = {
         kwire.records.encode_batch(
             [(key, b"v", 5), (None, b"", 2**62)], delete_horizon=3, base_offset=9
@@ -184,7 +190,7 @@ def test_a_batch_may_have_a_delete_horizon(kwire):
 
 
 def test_no_batch_begins_below_zero(kwire):
-    """The engine's error contains the field."""
+    """The engine rejects a negative base offset with the name of the field."""
     engine, below = engine_of(kwire), head(kwire, base_offset=-1)
     for call in (
         lambda: engine.encode_batch([(b"k", b"v")], below),
@@ -206,7 +212,7 @@ def test_row_count_beyond_int32_is_rejected(kwire, count):
 
 @pytest.fixture
 def huge(kwire, monkeypatch):
-    """Return a value so large that two of them exceed the maximum batch size."""
+    """Return bytes of which two values exceed the maximum batch size."""
     if kwire.backend == "fast":
         return bytes(2**30)
     for name in ("record_encoder", "record_fast_lane"):
@@ -215,7 +221,7 @@ def huge(kwire, monkeypatch):
 
 
 def test_a_batch_has_less_than_two_gib(kwire, huge):
-    """One row too many is rejected, in all formats and for columns."""
+    """Rows that exceed the maximum batch size are rejected in all formats."""
     engine = engine_of(kwire)
     old = head(kwire, magic=1)
     for encode, fields in (
@@ -233,7 +239,10 @@ def test_a_batch_has_less_than_two_gib(kwire, huge):
 
 
 def test_values_whose_sizes_overflow_are_rejected(kwire):
-    """The sum of the sizes does not overflow, and the values are not read."""
+    """Values are rejected if the sum of their sizes could overflow.
+
+    The values are not read.
+    """
     value = bytes(2**31)
     if kwire.backend == "pure":
         lane = module(kwire, "record_fast_lane")
@@ -249,7 +258,7 @@ def test_values_whose_sizes_overflow_are_rejected(kwire):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_codec_output_of_two_gib_is_rejected(kwire, magic):
-    """Incompressible data grows, and its size must fit in the header."""
+    """If compression increases the size of a batch to 2 GiB, an error is raised."""
     engine = engine_of(kwire)
     encode = engine.encode_batch if magic == 2 else engine.encode_messages
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
@@ -257,7 +266,7 @@ def test_codec_output_of_two_gib_is_rejected(kwire, magic):
 
 
 def test_offsets_of_a_column_are_int32(twins):
-    """Two values of 1 GiB exceed the column limit by one byte."""
+    """A column whose values exceed 2 GiB by one byte is rejected."""
     memory = module(twins.pure, "record_columns").make_offsets_memory
     assert bytes(memory([1, 2**31 - 2])) == struct.pack("=3i", 0, 1, 2**31 - 1)
     with pytest.raises(twins.pure.LimitExceeded, match="column"):
@@ -266,7 +275,7 @@ def test_offsets_of_a_column_are_int32(twins):
 
 @pytest.mark.parametrize("part", ["key", "value"])
 def test_a_released_view_is_no_content(kwire, part):
-    """A released view as key, value or header value is rejected."""
+    """A memoryview that was released is rejected as key, value and header value."""
     released = memoryview(b"abc")
     released.release()
     row = {"key": b"k", "value": b"v"} | {part: released}
@@ -284,7 +293,10 @@ def test_a_released_view_is_no_content(kwire, part):
 
 @pytest.mark.parametrize("headers", [5, object(), 1.5])
 def test_builder_accepts_any_iterable_of_headers(kwire, headers):
-    """An object that cannot be iterated is rejected, and no row is added."""
+    """Headers that cannot be iterated are rejected, and no row is added.
+
+    Any other iterable is accepted.
+    """
     builder = kwire.records.BatchBuilder(1000)
     with pytest.raises(kwire.EncodeError, match="expected pairs") as caught:
         builder.append(b"k", b"v", 1, headers)
@@ -293,7 +305,7 @@ def test_builder_accepts_any_iterable_of_headers(kwire, headers):
 
 
 def test_a_wrapper_is_read_by_both_entries(twins):
-    """Objects and columns agree on all kinds of wrappers, with any base offset."""
+    """Objects and columns decode all kinds of wrappers to the same records."""
     for magic, offset, attributes in ((0, None, 0), (1, 0, 0), (1, 50, 8), (1, 1, 0)):
         inner = message(magic, 0, b"k", b"v", 3), message(magic, 1, None, None, 9)
         data = wrapper(magic, *inner, offset=offset, attributes=attributes, timestamp=7)
@@ -315,7 +327,10 @@ def test_a_wrapper_is_read_by_both_entries(twins):
 
 @pytest.mark.parametrize("part", range(4))
 def test_columns_that_change_while_they_are_encoded_are_validated_again(twins, part):
-    """Offsets are validated again when bytes are copied, because they may change."""
+    """If another thread changes the offsets of columns, no wrong bytes are copied.
+
+    The offsets are validated again when the bytes are copied.
+    """
     package = twins.fast
     count, size = 40, 400
     good = struct.pack(f"={count + 1}i", *range(count + 1))

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 
 def write_request(fields: str, keys: str = "") -> str:
-    """Return a DemoRequest schema with the given fields.
+    """Return the schema of a message DemoRequest with the given fields.
 
-    ``keys`` contains additional message keys. ``@`` marks where the message starts,
-    which ``test_rules`` uses to check error positions.
+    * ``fields``: text of the fields.
+    * ``keys``: text of additional message keys.
+
+    The schema contains ``@`` where the message starts. ``test_rules`` uses it to check
+    error positions.
     """
     return f"""@{{
       "name": "DemoRequest", "type": "request", "apiKey": 7,

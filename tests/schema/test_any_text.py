@@ -148,9 +148,9 @@ DOCUMENTS = st.builds(
 
 
 def find_violated_rule(text: str) -> str:
-    """Return the violated rule, or "" for a valid message.
+    """Compile a schema. Return the name of the violated rule, or "" if it is valid.
 
-    Other errors fail the test.
+    Any error other than SchemaError fails the test.
     """
     try:
         message = language.read_message(text)
@@ -167,12 +167,15 @@ def find_violated_rule(text: str) -> str:
 
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
 def test_random_text_raises_schema_errors_only(text):
-    """Schemas come from users, so any text is valid or raises ``SchemaError``."""
+    """Any text is a valid schema or raises SchemaError, because users write schemas."""
     find_violated_rule(text)
 
 
 def test_the_schema_to_be_damaged_is_valid():
-    """Modifying an invalid schema would not test much."""
+    """The schema that the other tests damage is valid.
+
+    Otherwise, the damage would have no effect.
+    """
     assert find_violated_rule(VALID) == ""
 
 
@@ -189,7 +192,10 @@ def test_the_schema_to_be_damaged_is_valid():
 )
 @settings(max_examples=500)
 def test_damaged_schema_raises_schema_errors_only(cuts):
-    """Damage in a valid schema reaches more code than random text."""
+    """A damaged schema is valid or raises SchemaError.
+
+    It reaches more code than random text.
+    """
     text = VALID
     for start, length, inserted in cuts:
         text = text[:start] + inserted + text[start + length :]
@@ -199,7 +205,10 @@ def test_damaged_schema_raises_schema_errors_only(cuts):
 @given(st.lists(st.integers(0, VALID.count('"') // 2 - 1), min_size=2, max_size=2))
 @settings(max_examples=300)
 def test_exchanged_words_raise_schema_errors_only(indexes):
-    """Every exchanged word is valid somewhere in the language."""
+    """A schema in which words are exchanged is valid or raises SchemaError.
+
+    Every word is valid at another position.
+    """
     words = VALID.split('"')
     first, second = (index * 2 + 1 for index in indexes)
     words[first], words[second] = words[second], words[first]
@@ -209,7 +218,7 @@ def test_exchanged_words_raise_schema_errors_only(indexes):
 @given(DOCUMENTS)
 @settings(max_examples=500)
 def test_a_random_schema_that_is_accepted_has_a_plan_for_every_version(document):
-    """A schema that passes the rules can be compiled for every version."""
+    """Every random schema that is accepted can be compiled for every version."""
     try:
         message = language.read_message(json.dumps(document))
     except SchemaError:
@@ -218,6 +227,6 @@ def test_a_random_schema_that_is_accepted_has_a_plan_for_every_version(document)
         try:
             compile_plan(message, version)
         except SchemaError as error:
-            # The rules do not know encoded sizes. Only the compiler detects elements
-            # without bytes.
+            # The rules do not know encoded sizes. Only compiling finds array elements
+            # of zero bytes.
             assert error.rule == "empty-element"

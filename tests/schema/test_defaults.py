@@ -22,7 +22,7 @@ from tests.harness.sweeps import sweep
 
 
 def read(kind: str, default: object, **keys: object) -> Field:
-    """Read a message with a single field that has this type and default."""
+    """Read a message that has a single field with this type and default."""
     field = {"name": "A", "type": kind, "versions": "1+", "default": default} | keys
     if kind.endswith("S"):
         inner = {"name": "X", "type": "int8", "versions": "0+"}
@@ -83,7 +83,7 @@ ACCEPTED = {
     ],
 )
 def test_an_accepted_default_is_kept_as_written_and_has_its_value(kind, text, value):
-    """The text is kept for the notation, and the value has the exact type."""
+    """A valid default keeps its text, and is converted to a value of the exact type."""
     field = read(kind, text)
     assert field.default == text
     assert resolve_default(field) == value
@@ -101,7 +101,10 @@ def test_nan_and_infinities_are_valid_float_defaults():
     [("int8", 7, 7), ("bool", True, True), ("float64", 1.5, 1.5), ("string", 3, "3")],
 )
 def test_a_default_may_be_a_json_number_or_boolean(kind, literal, value):
-    """Kafka's generator also accepts numbers and booleans instead of strings."""
+    """A default may be a JSON number or a boolean instead of a string.
+
+    Kafka's generator accepts them, too.
+    """
     assert resolve_default(read(kind, literal)) == value
 
 
@@ -120,14 +123,20 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_default_that_its_type_cannot_hold_is_refused(kind):
-    """Test values just outside the ranges, and notations that only Python accepts."""
+    """A default that is out of the range of its type is rejected.
+
+    Notations that only Python accepts are rejected as well.
+    """
     for text in REFUSED[kind]:
         check_refused("default-invalid", kind, text)
 
 
 @pytest.mark.parametrize("kind", ["string", "bytes", "[]int8", "[]S", "S"])
 def test_null_is_a_default_only_where_all_versions_are_nullable(kind):
-    """Otherwise some version could not encode the default value."""
+    """Null is only a valid default if the field is nullable in all versions.
+
+    Otherwise, some version could not encode it.
+    """
     assert resolve_default(read(kind, "null", nullableVersions="0+")) is None
     check_refused("default-not-nullable", kind, "null", nullableVersions="2+")
     check_refused("default-not-nullable", kind, "null")

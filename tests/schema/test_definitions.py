@@ -27,7 +27,10 @@ def messages() -> dict[str, Message]:
 
 
 def test_every_kind_has_all_messages(messages: dict[str, Message]) -> None:
-    """The counts change only if Kafka adds or removes a message."""
+    """Every kind of message has the expected number of messages.
+
+    The numbers only change if Kafka adds or removes a message.
+    """
     counts: dict[str, int] = {}
     for message in messages.values():
         counts[message.kind] = counts.get(message.kind, 0) + 1
@@ -44,7 +47,10 @@ def test_every_kind_has_all_messages(messages: dict[str, Message]) -> None:
 
 @sweep("api_key", range(95))
 def test_each_api_has_a_request_and_a_response_in_one_file(api_key: int) -> None:
-    """If the versions differed, a response could not be decoded."""
+    """The request and the response of an API are in one file, with equal versions.
+
+    If the versions differed, a response could not be decoded.
+    """
     request = registry.find_by_key(api_key, "request")
     response = registry.find_by_key(api_key, "response")
     assert request.valid_versions == response.valid_versions
@@ -56,7 +62,10 @@ def test_each_api_has_a_request_and_a_response_in_one_file(api_key: int) -> None
 
 
 def test_versions_that_kafka_removed_are_kept(messages: dict[str, Message]) -> None:
-    """Old brokers and clients still use versions that Kafka 4.0 removed."""
+    """Versions that Kafka 4.0 removed are still defined.
+
+    Old brokers and clients use them.
+    """
     for name, versions, field in (
         ("ProduceRequest", "0-13", "Acks"),
         ("LeaderAndIsrRequest", "0-7", "ControllerId"),
@@ -79,7 +88,10 @@ def test_versions_that_kafka_removed_are_kept(messages: dict[str, Message]) -> N
 def test_client_id_is_ignorable_in_header_version_0(
     messages: dict[str, Message],
 ) -> None:
-    """The field does not exist in version 0, so encoding must omit it."""
+    """The client id is ignorable in request header version 0.
+
+    The field does not exist in this version, so encoding must omit it.
+    """
     fields = {field.name: field for field in messages["RequestHeader"].struct.fields}
     assert fields["ClientId"].ignorable
     assert 0 not in fields["ClientId"].versions
@@ -87,7 +99,10 @@ def test_client_id_is_ignorable_in_header_version_0(
 
 @sweep("name", NAMES)
 def test_each_message_obeys_the_rules_and_has_a_plan(name: str) -> None:
-    """Otherwise an invalid definition would only be detected at its first use."""
+    """Every message obeys the rules and can be compiled for all versions.
+
+    Without this test, an invalid definition would only be found at its first use.
+    """
     message = registry.load(name)
     assert message.name == name
     rules.check(message)
@@ -98,7 +113,10 @@ def test_each_message_obeys_the_rules_and_has_a_plan(name: str) -> None:
 def test_no_two_apis_and_no_two_records_of_a_family_share_a_number(
     messages: dict[str, Message],
 ) -> None:
-    """The number alone selects the layout of a message or record."""
+    """Two APIs never share a key, and neither do two records of one topic.
+
+    The number selects the layout, so it must be unique.
+    """
     spaces: dict[str, list[Message]] = {}
     for name, message in messages.items():
         is_api = message.kind in ("request", "response")
@@ -111,7 +129,10 @@ def test_no_two_apis_and_no_two_records_of_a_family_share_a_number(
 
 
 def test_index_equals_the_files(messages: dict[str, Message]) -> None:
-    """The index is loaded instead of the files, so it must not be outdated."""
+    """The index contains exactly the facts of the definition files.
+
+    It is loaded instead of the files.
+    """
     for name, message in messages.items():
         entry = registry.find(name)
         assert entry.kind == message.kind
@@ -121,7 +142,10 @@ def test_index_equals_the_files(messages: dict[str, Message]) -> None:
 
 
 def test_the_index_names_every_file_and_every_message_in_it() -> None:
-    """If a file is missing in the index, it can never be loaded."""
+    """The index contains every definition file and every message in it.
+
+    A file that is missing in the index can never be loaded.
+    """
     heads: dict[str, set[str]] = {}
     for file in resources.files("kwire.schema").joinpath("definitions").iterdir():
         if file.name != "index.txt":
@@ -146,7 +170,10 @@ SOUNDS_SECRET = re.compile(r"Password|Hmac|Salt|AuthBytes|Secret|(Stored|Server)
 
 
 def test_fields_that_sound_secret_are_marked(messages: dict[str, Message]) -> None:
-    """``repr`` and recordings only hide marked fields, so new secrets need the mark."""
+    """Every field whose name sounds like a secret is marked as a secret.
+
+    Only marked fields are hidden by ``repr`` and in recordings.
+    """
     unmarked = [
         f"{message.name}.{field.name}"
         for message in messages.values()
@@ -160,7 +187,10 @@ def test_fields_that_sound_secret_are_marked(messages: dict[str, Message]) -> No
 def test_secrets_are_text_or_bytes_of_all_versions(
     messages: dict[str, Message],
 ) -> None:
-    """In errors, ``encode`` never quotes these types, but may quote other values."""
+    """Every secret field is a string or bytes, in all versions.
+
+    Errors of ``encode`` never quote values of these types, but may quote others.
+    """
     count = 0
     for message in messages.values():
         for _, struct in rules.each_struct(message):
@@ -176,7 +206,10 @@ def test_secrets_are_text_or_bytes_of_all_versions(
 def test_load_reads_a_single_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Reading all definitions would make it slow to use the first message."""
+    """Loading a message reads only the definition file that contains it.
+
+    Reading all files would make the first use of a message slow.
+    """
     families = []
     real = registry.definition_text
 

@@ -21,11 +21,11 @@ ROUTES = {
 
 
 WITHOUT_ITEM_ERRORS = ("ListGroups", "ListTransactions")
-"""APIs whose response has a single error code for all items."""
+"""APIs whose response has one error code for all items of the request."""
 
 
 def find_field(struct, attribute):
-    """Return the field with this attribute name in a struct."""
+    """Return the field of a struct with this attribute name."""
     (field,) = [
         candidate for candidate in struct.fields if candidate.attribute == attribute
     ]
@@ -33,7 +33,7 @@ def find_field(struct, attribute):
 
 
 def last_struct(message, levels):
-    """Follow the arrays in ``levels`` and return the last one's struct, or None.
+    """Return the struct of the last array in ``levels``, or None if there is no array.
 
     Asserts that every array, and every key in its elements, exists.
     """
@@ -51,7 +51,7 @@ def last_struct(message, levels):
 
 
 def test_each_request_has_one_destination_in_the_order_of_api_keys():
-    """No line of the file is lost, repeated or out of order."""
+    """Every request has one route, in the order of the API keys."""
     lines = registry.fact_text("destinations").splitlines()
     names = [line.split()[0] for line in lines if line and not line.startswith("#")]
     assert names == list(ROUTES)
@@ -59,7 +59,10 @@ def test_each_request_has_one_destination_in_the_order_of_api_keys():
 
 @sweep("name", ROUTES)
 def test_fields_of_routes_exist_in_requests_and_responses(name):
-    """A misspelled field would only fail when a client sends the request."""
+    """Every field that a route names exists in the request or response.
+
+    A misspelled field would only fail when a client sends the request.
+    """
     route = ROUTES[name]
     if route.key is not None:
         field = find_field(registry.load(f"{name}Request").struct, route.key)
@@ -72,7 +75,10 @@ def test_fields_of_routes_exist_in_requests_and_responses(name):
 
 @sweep("name", ROUTES)
 def test_routes_have_the_parts_that_their_destination_requires(name):
-    """If key or items were missing, the coordinator or leader would be unknown."""
+    """Every route has the parts that its destination requires.
+
+    Without the key or the items, the coordinator or the leader would be unknown.
+    """
     route = ROUTES[name]
     coordinators = Destination.GROUP, Destination.TRANSACTION
     splits = Destination.LEADER, Destination.SHARE, Destination.RESOURCE
@@ -90,7 +96,10 @@ def test_routes_have_the_parts_that_their_destination_requires(name):
 
 @sweep("name", ROUTES)
 def test_group_ids_go_to_group_coordinators_and_transactional_ids_to_theirs(name):
-    """The entity type in Kafka's schemas specifies which id a field contains."""
+    """Group ids select group coordinators, transactional ids transaction coordinators.
+
+    Kafka's schemas specify which kind of id a field contains.
+    """
     route = ROUTES[name]
     struct = registry.load(f"{name}Request").struct
     entities = []
@@ -111,7 +120,10 @@ def test_group_ids_go_to_group_coordinators_and_transactional_ids_to_theirs(name
 
 
 def test_unknown_api_key_has_no_route():
-    """Requests of a newer Kafka are not sent to a random broker."""
+    """An unknown API key has no route.
+
+    Otherwise, a request of a newer Kafka would be sent to a random broker.
+    """
     with pytest.raises(KeyError):
         find_route(30000)
 
@@ -126,7 +138,10 @@ def test_malformed_line_is_rejected(line, problem):
 
 
 def test_requests_with_an_effect_that_a_second_copy_changes_are_not_repeated():
-    """Sending such a request twice would fail or repeat its effect."""
+    """A request is not repeated if a second copy would have another effect.
+
+    Sending it twice could fail or repeat its effect.
+    """
     once = "CreateTopics DeleteTopics CreatePartitions DeleteGroups DeleteRecords"
     once += " Produce JoinGroup LeaveGroup CreateDelegationToken DeleteAcls"
     assert not any(ROUTES[name].is_repeatable for name in once.split())

@@ -19,7 +19,7 @@ def constants() -> dict[str, int]:
 
 
 def test_constants_have_the_names_of_their_codes():
-    """A code and its constant have the same name."""
+    """A constant has the same name and number as its error code."""
     assert error_codes.NOT_LEADER_OR_FOLLOWER == 6
     assert error_codes.name(6) == "NOT_LEADER_OR_FOLLOWER"
     assert {word: error_codes.name(code) for word, code in constants().items()} == {
@@ -28,7 +28,7 @@ def test_constants_have_the_names_of_their_codes():
 
 
 def test_codes_run_from_minus_one_without_a_gap():
-    """If there is a gap, a code was forgotten."""
+    """The error codes are consecutive from -1 on. A gap would be a missing code."""
     codes = sorted(constants().values())
     assert codes == list(range(-1, 137))
 
@@ -46,12 +46,18 @@ def test_codes_run_from_minus_one_without_a_gap():
     ],
 )
 def test_only_temporary_errors_are_retriable(word, expected):
-    """A retry after a permanent error would never succeed."""
+    """Only temporary errors are retriable.
+
+    Retrying after a permanent error would never succeed.
+    """
     assert error_codes.retriable(constants()[word]) is expected
 
 
 def test_a_code_of_a_newer_broker_has_a_name_and_is_not_retriable():
-    """If a code is unknown, it must not raise an error or cause endless retries."""
+    """An unknown error code of a newer broker has a name and is not retriable.
+
+    It must neither raise an error nor cause endless retries.
+    """
     assert error_codes.name(9999) == "UNKNOWN_CODE_9999"
     assert error_codes.name(-2) == "UNKNOWN_CODE_-2"
     assert error_codes.retriable(9999) is False

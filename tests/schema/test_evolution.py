@@ -57,7 +57,7 @@ def check_refused(before, after, rule: str, path: str = "") -> SchemaError:
 
 
 def changed(index: int, **keys: object):
-    """Return the old record with changed keys in a field."""
+    """Return the old record, in which one field has changed keys."""
     fields = list(OLD)
     fields[index] = fields[index] | keys
     return record(*fields)
@@ -68,18 +68,24 @@ def test_unchanged_message_is_accepted():
 
 
 def test_fields_may_be_added_in_new_versions():
-    """The position does not matter, because existing versions remain unchanged."""
+    """A new version may add fields at any position.
+
+    Existing versions remain unchanged.
+    """
     new = (OLD[0], field("Rack", "string", "2+"), *OLD[1:])
     check_evolution(old(), record(*new, validVersions="0-2"))
 
 
 def test_tagged_fields_may_be_added_in_any_version():
-    """Old readers skip unknown tags."""
+    """A tagged field may be added to any version, because old readers skip it."""
     check_evolution(old(), record(describe_tagged("Extra", 1), *OLD))
 
 
 def test_a_field_may_be_renamed_in_its_place():
-    """Untagged fields are identified by position, so a new name changes no bytes."""
+    """A field may be renamed if its position does not change.
+
+    Untagged fields are identified by their position, so the bytes are the same.
+    """
     check_evolution(old(), changed(0, name="BrokerId"))
 
 
@@ -89,7 +95,10 @@ def test_fields_of_removed_versions_may_be_removed():
 
 
 def test_flexible_versions_may_grow():
-    """The reverse is an error, because an existing layout would change."""
+    """More versions may become flexible, but only new ones.
+
+    An existing version that changes would have another layout.
+    """
     plain = OLD[0]
     before = record(plain, flexibleVersions="1+")
     check_evolution(before, record(plain))
@@ -102,7 +111,7 @@ def test_key_and_type_are_fixed():
 
 
 def test_version_range_may_not_shrink():
-    """Programs may still use the removed versions."""
+    """Versions may not be removed, because programs may still use them."""
     check_refused(old(), old(validVersions="0"), "evolution-max-version")
     check_refused(old(validVersions="1"), old(), "evolution-min-version")
     plain = record(OLD[0], flexibleVersions="none")
@@ -116,7 +125,10 @@ def test_the_type_of_a_field_is_fixed():
 
 
 def test_the_default_of_a_field_is_fixed():
-    """Versions without the field are decoded with the default."""
+    """The default of a field may not change.
+
+    Readers use it for versions that do not have the field.
+    """
     check_refused(old(), changed(0, default="-1"), "evolution-default", "Id")
     check_evolution(old(), changed(0, default=""))
 
@@ -141,13 +153,19 @@ def test_the_versions_of_a_field_may_change_beyond_those_that_exist():
 
 
 def test_a_field_may_not_start_later_than_it_did():
-    """Otherwise the layout of an existing version would change."""
+    """The first version of a field may not increase.
+
+    The layout of an existing version would change.
+    """
     check_refused(old(), changed(0, versions="1+"), "evolution-versions", "Id")
     check_refused(old(), changed(0, versions="2+"), "evolution-versions", "Id")
 
 
 def test_a_field_may_not_be_added_in_a_version_that_exists():
-    """Otherwise the layout of an existing version would change."""
+    """A field may not be added to an existing version.
+
+    The layout of this version would change.
+    """
     error = check_refused(
         old(),
         record(OLD[0], field("Rack", "string", "1+"), *OLD[1:]),
@@ -159,21 +177,27 @@ def test_a_field_may_not_be_added_in_a_version_that_exists():
 
 @pytest.mark.parametrize("index", range(4))
 def test_field_may_not_be_removed_from_an_existing_version(index):
-    """Otherwise the layout of an existing version would change."""
+    """A field may not be removed from an existing version.
+
+    The layout of this version would change.
+    """
     fields = [*OLD[:index], *OLD[index + 1 :]]
     name = OLD[index]["name"]
     check_refused(old(), record(*fields), "evolution-field-removed", name)
 
 
 def test_fields_keep_their_order():
-    """Fields of the same type cannot be swapped, although their types would match."""
+    """Two fields may not be swapped, even if they have the same type."""
     before = record(field("First"), field("Second"))
     after = record(field("Second"), field("First"))
     check_refused(before, after, "evolution-order", "Second")
 
 
 def test_a_tag_is_not_used_again():
-    """Old messages may contain the tag with its previous meaning."""
+    """The tag of a removed field may not be used again.
+
+    Old messages may contain the tag with its previous meaning.
+    """
     check_refused(old(), changed(3, name="Level"), "evolution-tag-reused", "Level")
 
 
@@ -197,7 +221,7 @@ def test_nested_structs_are_compared():
 
 
 def test_a_struct_may_move_to_the_common_ones():
-    """Where a struct is defined does not affect the wire format."""
+    """A struct may be moved to ``commonStructs``, because the bytes do not change."""
     inner = OLD[2]["fields"]
     parts = {key: value for key, value in OLD[2].items() if key != "fields"}
     common = [{"name": "Part", "versions": "0+", "fields": inner}]

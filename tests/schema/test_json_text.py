@@ -16,7 +16,7 @@ from tests.harness.sweeps import sweep
 
 
 def plain(value: json_text.Value) -> object:
-    """Convert a value to the form that the standard ``json`` module returns."""
+    """Convert a value to the form that ``json.loads`` returns."""
     if value.kind == json_text.OBJECT:
         return {key: plain(member) for key, (_, member) in value.members.items()}
     if value.kind == json_text.ARRAY:
@@ -32,14 +32,20 @@ JSON = st.recursive(
 
 @given(JSON, st.booleans(), st.sampled_from([None, 1, "\t"]))
 def test_json_of_the_standard_library_is_parsed(value, ascii_only, indent):
-    """Escapes, surrogate pairs, numbers and nesting agree with the ``json`` module."""
+    """The reader returns the same values as the standard ``json`` module.
+
+    Escapes, surrogate pairs, numbers and nesting are tested.
+    """
     value = json.loads(json.dumps(value).replace("Infinity", "1"))
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     assert plain(json_text.read_value(text)) == value
 
 
 def test_comments_are_allowed_between_tokens():
-    """Comments may contain quotes and braces. Strings may contain comment markers."""
+    """Comments are allowed between tokens.
+
+    A comment may contain quotes and braces, and a string may contain comment markers.
+    """
     text = """// before {"
     { /* a */ "k" /* ** // */ : // c
       [ 1 /**/ , /* two
@@ -59,7 +65,10 @@ def test_the_last_of_repeated_keys_counts():
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_positions_count_lines_and_columns_from_one(line_end):
-    """Tabs and characters outside the basic plane count as one column."""
+    """Error positions count lines and columns from 1.
+
+    A tab or a character outside of the basic plane is one column.
+    """
     text = line_end.join(["{", '\t"\U0001f600": [', "", "  true,7]}"])
     value = json_text.read_value(text)
     key_position, array = value.members["\U0001f600"]
@@ -70,7 +79,7 @@ def test_positions_count_lines_and_columns_from_one(line_end):
 
 
 def test_numbers_keep_their_text():
-    """If Kafka expects a string but finds a number, it uses the text of the number."""
+    """A number keeps its text. Kafka uses the text if it expects a string."""
     value = json_text.read_value("[-0, 1.50, 1E+2]")
     assert [element.text for element in value.elements] == ["-0", "1.50", "1E+2"]
 
@@ -136,7 +145,7 @@ def test_invalid_json_is_rejected_at_its_position(text, line, column):
     ],
 )
 def test_error_shows_the_unexpected_character(text, reason):
-    """Invisible characters appear with their code point."""
+    """An error shows the unexpected character, or its code point if it is invisible."""
     with pytest.raises(SchemaError) as caught:
         json_text.read_value(text)
     assert caught.value.reason == reason
@@ -144,7 +153,7 @@ def test_error_shows_the_unexpected_character(text, reason):
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
 def test_nesting_is_bounded(opening, closing):
-    """Deep nesting raises SchemaError instead of exhausting the stack."""
+    """Deep nesting raises SchemaError instead of overflowing the stack."""
     deep = json_text.MAX_NESTING
     json_text.read_value(opening * deep + "0" + closing * deep)
     for depth in (deep + 1, 100_000):

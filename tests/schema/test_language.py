@@ -46,7 +46,10 @@ EVERY_KEY = """{
 
 
 def document(field: dict | None = None, **keys: object) -> dict:
-    """Build a valid message as a dict, with changes in its field or the message."""
+    """Return a valid message as a dict, in which keys are changed.
+
+    ``field`` contains changes of its only field, and ``keys`` changes of the message.
+    """
     result = {
         "name": "DemoRequest",
         "type": "request",
@@ -67,7 +70,7 @@ def read_field(**keys: object):
 
 
 def check_refused(rule: str, field: dict | None = None, **keys: object) -> SchemaError:
-    """Assert that a message violates this rule at the position of the changed key."""
+    """Assert that a message violates ``rule`` at the position of the changed key."""
     text = json.dumps(document(field, **keys), indent=1)
     with pytest.raises(SchemaError) as caught:
         language.read_message(text)
@@ -111,7 +114,7 @@ def test_every_key_of_a_field_reaches_the_model():
 
 
 def test_all_fields_that_name_a_struct_share_it():
-    """A shared struct has a single plan and a single class."""
+    """Several fields that name the same struct share one plan and one class."""
     message = language.read_message(EVERY_KEY)
     _, _, places, best, sizes = message.struct.fields
     (shared,) = message.common_structs
@@ -126,7 +129,10 @@ def test_all_fields_that_name_a_struct_share_it():
 
 
 def test_a_field_may_name_a_struct_that_another_field_defines():
-    """The definition may precede or follow the use, and "fields" may be empty."""
+    """A field may name a struct that another field defines, before or after it.
+
+    Its own list "fields" may then be empty.
+    """
     inner = [{"name": "X", "type": "int8", "versions": "0+"}]
     use = {"name": "A", "type": "S", "versions": "0+"}
     make = {"name": "B", "type": "[]S", "versions": "0+", "fields": inner}
@@ -137,7 +143,10 @@ def test_a_field_may_name_a_struct_that_another_field_defines():
 
 
 def test_an_empty_list_of_fields_is_an_empty_struct_unless_a_common_one_is_meant():
-    """Kafka treats an empty list like a missing list."""
+    """An empty list "fields" defines an empty struct, unless the struct is common.
+
+    Kafka treats an empty list like a missing list.
+    """
     assert read_field(type="S", fields=[]).struct.fields == []
     common = {"name": "S", "versions": "0+", "fields": document()["fields"]}
     message = read({"type": "S", "fields": []}, commonStructs=[common])
@@ -178,7 +187,10 @@ def test_version_ranges_are_parsed_in_all_forms(text, expected):
     "text", ["x", "-1", "3-1", "1-2-3", "32768", "9" * 5000, "1,3", "+", True, 1.5]
 )
 def test_invalid_version_range_is_rejected(text):
-    """Lists, gaps, negative numbers and values above the int16 maximum are invalid."""
+    """An invalid version range is rejected.
+
+    Lists, gaps, negative numbers, and numbers above the int16 maximum are invalid.
+    """
     check_refused("versions-invalid", {"nullableVersions": text})
 
 
@@ -191,7 +203,10 @@ def test_a_number_or_boolean_is_taken_as_the_text_of_a_default(value, expected):
 
 
 def test_the_text_null_and_the_value_null_are_different_defaults():
-    """A JSON null means that no default is specified, so the default is not null."""
+    """The default "null" is null.
+
+    The JSON value null means that there is no default.
+    """
     nullable = {"nullableVersions": "0+"}
     assert read_field(default="null", **nullable).default == "null"
     assert read_field(default=None, **nullable).default is None
@@ -327,7 +342,7 @@ def test_message_that_is_not_an_object_is_rejected(text):
     ],
 )
 def test_error_shows_the_unexpected_value(key, value, reason):
-    """Users see these messages for the different mistakes."""
+    """The error contains the unexpected value and the reason."""
     with pytest.raises(SchemaError) as caught:
         read_field(**{key: value})
     assert reason in caught.value.reason
@@ -359,7 +374,10 @@ def test_an_unknown_key_of_a_common_struct_is_refused():
 
 
 def test_text_after_the_message_is_rejected():
-    """Otherwise, a second message in the same file would be ignored silently."""
+    """Text after the message is rejected.
+
+    Otherwise, a second message in the file would be ignored.
+    """
     text = json.dumps(document())
     with pytest.raises(SchemaError) as caught:
         language.read_message(text + "\n{}")
@@ -367,7 +385,10 @@ def test_text_after_the_message_is_rejected():
 
 
 def test_a_message_without_valid_versions_only_reserves_its_key():
-    """Rules for complete messages and generated code do not apply to such a message."""
+    """A message without valid versions only reserves its API key.
+
+    The rules for complete messages do not apply to it, and it has no generated code.
+    """
     keys = {"flexibleVersions": None, "listeners": ["broker"], "type": "response"}
     message = read({"default": "null", "type": "Lost"}, validVersions="none", **keys)
     assert (message.name, message.api_key) == ("DemoRequest", 1)
@@ -383,7 +404,10 @@ def test_fields_of_a_message_without_valid_versions_still_have_to_parse():
 
 
 def test_the_name_of_a_message_without_valid_versions_is_judged_as_well():
-    """A class is generated for it too, so the name must be valid in both engines."""
+    """The name of a message without valid versions must be valid.
+
+    A class is generated for it.
+    """
     with pytest.raises(SchemaError) as caught:
         read(name="Demo.Request", validVersions="none")
     assert caught.value.rule == "name-illegal"
@@ -396,5 +420,5 @@ def test_entity_type_unknown_is_none():
 
 
 def test_blank_flexible_versions_mean_none():
-    """Only a missing key is an error."""
+    """A blank text for "flexibleVersions" means none. A missing key is an error."""
     assert read(flexibleVersions="").flexible_versions == NONE

@@ -20,7 +20,10 @@ from tests.schema.schema_texts import write_request
 
 
 def test_a_chain_of_common_structs_cannot_exhaust_the_stack():
-    """Chained struct references nest deeply without nested brackets in the text."""
+    """A long chain of common structs is rejected instead of overflowing the stack.
+
+    The structs are nested, although the brackets in the text are not.
+    """
     links = [
         f'{{"name": "S{i}", "versions": "0+", "fields": ['
         f'{{"name": "F", "type": "S{i + 1}", "versions": "0+"}}]}}'
@@ -53,10 +56,10 @@ def shared_paths_message(levels):
 
 
 def test_structs_may_nest_as_deep_as_the_limit(kwire):
-    """Both engines support the maximum depth, and one more level is rejected.
+    """Structs may be nested up to the limit on both engines, and no deeper.
 
-    The Python engine cannot unroll that many paths, so it traverses the structs
-    instead.
+    The Python engine cannot generate code for so many paths, so it visits the structs
+    when it decodes.
     """
     cls = kwire.messages.message_class(shared_paths_message(14))
     assert len(language.read_message(shared_paths_message(14)).structs()) == 15
@@ -71,9 +74,10 @@ def test_structs_may_nest_as_deep_as_the_limit(kwire):
 
 @pytest.mark.parametrize("kind", ["S{}", "[]S{}"])
 def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
-    """A default with 10 ** 8 parts, or as many Arrow columns, is never intended.
+    """A layout that grows by a factor of ten on each level is rejected.
 
-    The error names the innermost struct that exceeds the limit.
+    Neither a default with 10 ** 8 parts nor as many Arrow columns is ever intended. The
+    error names the innermost struct that exceeds the limit.
     """
     links = [
         f'{{"name": "S{i}", "versions": "0+", "fields": ['
@@ -103,7 +107,10 @@ def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("kind", ["int8", "S{}"])
 def test_class_creation_is_linear_in_its_fields(kwire, kind):
-    """Four times as many fields take about four times as long, not sixteen times."""
+    """The time to create a class is linear in the number of its fields.
+
+    Four times as many fields must take about four times as long, not sixteen times.
+    """
 
     def make_build(count):
         fields = []
@@ -121,7 +128,8 @@ def test_class_creation_is_linear_in_its_fields(kwire, kind):
 
     codec = importlib.import_module(f"{kwire.__name__}.messages.codec")
     least = 2500 if kind == "int8" else 750
-    gc.disable()  # A full garbage collection would traverse all classes.
+    # A full garbage collection would visit all classes, and disturb the measurement.
+    gc.disable()
     try:
         assert growth(make_build, least, 4 * least, most=9) < 9
     finally:
@@ -135,9 +143,9 @@ SOMETIMES_EMPTY = """{"name": "Lists", "type": "data", "validVersions": "0-1",
 
 
 def test_a_version_whose_elements_take_no_bytes_is_refused_when_it_is_used(kwire):
-    """If elements are empty, their count cannot be validated.
+    """A version whose array elements have no bytes is rejected at its first use.
 
-    Other versions are not affected.
+    The count of such elements cannot be checked. Other versions are not affected.
     """
     cls = kwire.messages.message_class(SOMETIMES_EMPTY)
     data = kwire.encode(cls(items=[cls.Item(id=7)]), 1)

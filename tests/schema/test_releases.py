@@ -80,7 +80,10 @@ DEPRECATED_IN_3_9 = (
 
 
 def parse_ranges(text: str) -> dict[int, VersionRange]:
-    """Parse a text such as "Produce 0-2, Fetch 4+" to ranges by API key."""
+    """Parse a text such as "Produce 0-2, Fetch 4+".
+
+    Return version ranges by API key.
+    """
     rows = (item.split(" ") for item in text.split(", "))
     ranges_by_key = {
         registry.find(f"{name}Request").api_key: VersionRange.from_text(versions)
@@ -142,7 +145,7 @@ def test_the_last_deprecations_of_each_api_are_those_of_the_definitions(releases
 
 
 def test_the_file_gives_every_key_its_own_name(releases):
-    """If an API key had two names, the results would be ambiguous."""
+    """Every API key has exactly one name in the file."""
     names = set()
     for line in registry.fact_text("releases").splitlines():
         words = line.split()
@@ -155,14 +158,14 @@ def test_the_file_gives_every_key_its_own_name(releases):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_release_advertises_what_its_running_nodes_answer(releases, name):
-    """Recorded answers from real nodes verify the table."""
+    """The ranges of a release equal the recorded responses of running nodes."""
     version, listener, *unstable = name.split()
     line = version.rpartition(".")[0]
     possible = releases.advertisements(line, listener, unstable=bool(unstable))
     answer = advertised(name)
     for key, choices in possible.items():
         ends = answer.pop(key, None)
-        # An empty range means that a node may omit the API.
+        # If the expected range is empty, a node may omit the API.
         allowed = [(range_.min, range_.max) if range_ else None for range_ in choices]
         assert ends in allowed, key
     assert answer == {}
@@ -188,8 +191,8 @@ def test_with_kraft_there_are_three_listeners_and_since_4_0_two(releases):
     assert releases.listeners("3.9") == ("zkBroker", "broker", "controller")
     assert releases.listeners("4.0") == ("broker", "controller")
     assert releases.ranges("4.0", "zkBroker") == {}
-    # LeaderAndIsr (4) requires ZooKeeper, DescribeTopicPartitions (75) KRaft brokers,
-    # and Vote (52) controllers.
+    # Each of these APIs depends on the mode: LeaderAndIsr (4) requires ZooKeeper,
+    # DescribeTopicPartitions (75) a KRaft broker, and Vote (52) a controller.
     ranges = {name: releases.ranges("3.9", name) for name in releases.LISTENERS}
     assert [name for name in ranges if 4 in ranges[name]] == ["zkBroker"]
     assert [name for name in ranges if 75 in ranges[name]] == ["broker"]
@@ -198,7 +201,10 @@ def test_with_kraft_there_are_three_listeners_and_since_4_0_two(releases):
 
 @pytest.mark.parametrize("listener", ["broker", "zkBroker", "controller", None])
 def test_ranges_are_in_the_order_of_their_keys_and_never_empty(releases, listener):
-    """An API without versions is omitted instead."""
+    """Ranges are in the order of the API keys, and none is empty.
+
+    An API without versions is omitted.
+    """
     for name in releases.NAMES:
         ranges = releases.ranges(name, listener)
         assert list(ranges) == sorted(ranges)
@@ -206,7 +212,7 @@ def test_ranges_are_in_the_order_of_their_keys_and_never_empty(releases, listene
 
 
 def test_results_are_independent_copies(releases):
-    """If a caller changes a result, other results must not change."""
+    """Every call returns a new dict, so that callers can change it."""
     releases.ranges("4.4").clear()
     releases.deprecated("3.9").clear()
     assert releases.ranges("4.4")
@@ -274,7 +280,7 @@ def test_deprecations_begin_with_3_7_and_end_with_4_0(releases):
 
 
 def test_deprecated_versions_are_still_supported(releases):
-    """A deprecated version must not be missing until a later release removes it."""
+    """A deprecated version is supported until a later release removes it."""
     for name in releases.NAMES:
         for key, versions in releases.deprecated(name).items():
             assert releases.ranges(name)[key].contains(versions)

@@ -20,9 +20,10 @@ from tests.schema.schema_texts import write_request
 
 
 def write_message(name: str = "Demo", kind: str = "data", **keys: str) -> str:
-    """Return a message without fields.
+    """Return the schema of a message without fields.
 
-    The values of ``keys`` are inserted unchanged.
+    * ``name`` and ``kind``: name and type of the message.
+    * ``keys``: JSON texts of other keys, which are inserted unchanged.
     """
     text = f"""@{{ "name": "{name}", "type": "{kind}", "fields": []"""
     for key, value in keys.items():
@@ -34,7 +35,7 @@ def write_message(name: str = "Demo", kind: str = "data", **keys: str) -> str:
 def assert_violation(
     text: str, rule: str, path: str, name: str = "DemoRequest"
 ) -> SchemaError:
-    """Assert that a text violates this rule, with this path, at the last ``@``."""
+    """Assert that a schema violates ``rule`` at the last ``@``, with this path."""
     before, _, after = text.rpartition("@")
     before = before.replace("@", "")
     position = before.count("\n") + 1, len(before) - before.rfind("\n")
@@ -364,9 +365,10 @@ def test_a_message_that_breaks_a_rule_is_refused(rule, text):
 
 
 def test_every_rule_has_a_case():
-    """If a rule had no test case, it could stop working unnoticed."""
+    """Every rule has at least one test case."""
     cases = [*FIELD_CASES, *STRUCT_CASES, *MESSAGE_CASES]
-    # "id-conflict" involves several messages, so the test_ids_* functions cover it.
+    # The rule "id-conflict" needs several messages, so the functions test_ids_* test
+    # it.
     assert set(rules.RULES) - {case[0] for case in cases} == {"id-conflict"}
     assert len(rules.RULES) == len(set(rules.RULES)) == 34
 
@@ -387,7 +389,10 @@ def test_error_text_is_one_sentence_with_its_position():
 
 
 def test_parse_errors_of_kafka_are_reported_first():
-    """A parse error in a later field takes precedence over an invalid default."""
+    """An error that Kafka's parser would raise is reported before an invalid default.
+
+    This applies even if it is in a later field.
+    """
     fields = """{"name": "A", "type": "int8", "versions": "0+", "default": "x"},
         @{"name": "B", "type": "int8", "versions": "3+", "tag": 0}"""
     assert_violation(write_request(fields), "tag-without-versions", "B")
@@ -400,7 +405,10 @@ ENDPOINT = """{"name": "Endpoint", "type": "EndpointInfo", "versions": "3+",
 
 
 def test_a_tag_used_twice_in_a_nested_struct_is_reported_on_the_second_field():
-    """A draft gives a new field the tag of a later field."""
+    """If two fields of a nested struct have the same tag, the second one is reported.
+
+    The schema is from a draft that gives a new field the tag of a later field.
+    """
     fields = """{"name": "Topics", "type": "[]Topic", "versions": "0+", "fields": [
        {"name": "Parts", "type": "[]Part", "versions": "0+", "fields": [
          {"name": "Leader", "type": "int32", "versions": "3+", "tag": 0,
@@ -417,7 +425,10 @@ def test_a_tag_used_twice_in_a_nested_struct_is_reported_on_the_second_field():
 
 
 def test_a_null_default_without_nullable_versions_is_reported_on_the_field():
-    """The same draft has this error after its tags are corrected."""
+    """A null default of a field that is not nullable is reported at this field.
+
+    The draft of the previous test has this error after its tags are corrected.
+    """
     error = assert_violation(
         write_request(ENDPOINT % 0), "default-not-nullable", "Endpoint.Zone"
     )
@@ -428,7 +439,10 @@ def test_a_null_default_without_nullable_versions_is_reported_on_the_field():
 
 
 def test_a_struct_defined_twice_says_where_the_first_one_is():
-    """The message differs for commonStructs, because the fix is different."""
+    """If a struct is defined twice, the error contains the first position.
+
+    The text for ``commonStructs`` differs, because the solution is different.
+    """
     field = '@{"name": "A", "type": "S", "versions": "0+", "fields": [' + INT8 + "]}"
     error = assert_violation(
         write_request(field, COMMON % (INT8, "")), "struct-defined-twice", "A"
@@ -443,7 +457,11 @@ def test_a_struct_defined_twice_says_where_the_first_one_is():
 
 
 def test_schemas_that_kafka_accepts_pass():
-    """Kafka allows nullable versions outside versions, gaps, and common map keys."""
+    """Schemas that Kafka accepts are valid.
+
+    Kafka allows nullable versions outside of the field's versions, gaps, and map keys
+    in common structs.
+    """
     fields = """
         {"name": "A", "type": "string", "versions": "2-3", "nullableVersions": "0+"},
         {"name": "B", "type": "S", "versions": "5", "nullableVersions": "1"},
@@ -484,7 +502,7 @@ def test_ids_of_different_kinds_may_be_equal():
 
 
 def test_message_not_read_from_json_is_checked():
-    """The rules accept any Message, including one that was not read from JSON."""
+    """A Message object that was not read from JSON is checked as well."""
     field = Field("A", "Lost", VersionRange(0, 0))
     broken = Message("data", None, Struct("Demo", VersionRange(0, 0), [field]), NONE)
     with pytest.raises(SchemaError) as caught:

@@ -24,11 +24,14 @@ ROOT = HERE.parents[1]
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """JVM options for a fast start: the C1 compiler and the serial garbage collector.
 
-The tests are too short to benefit from the slower but better defaults.
+The tests are too short to benefit from the defaults, which start more slowly.
 """
 
 LATE_WORKER = "Python worker failed to connect back"
-"""Spark's error if a worker does not start within ten seconds, on a busy machine."""
+"""Matches the error of Spark if a worker does not start within ten seconds.
+
+This happens on a busy machine.
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark():
-    """Spark session whose workers import kwire from this tree."""
+    """Yield the Spark session. Its workers import kwire from this source tree."""
     java = os.environ.get("JAVA_HOME") or shutil.which("java")
     assert java, "Spark needs Java 17: put java on the PATH or set JAVA_HOME"
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -69,8 +72,8 @@ def spark():
             .config("spark.sql.execution.pyspark.udf.faulthandler.enabled", "true")
             .getOrCreate()
         )
-        # Restore this process's handler, because Spark's handler is still installed
-        # after the session has stopped.
+        # Spark leaves its own SIGINT handler installed after the session has stopped,
+        # so restore the handler of this process.
         signal.signal(signal.SIGINT, on_interrupt)
         session.sparkContext.setLogLevel("OFF")
         yield session

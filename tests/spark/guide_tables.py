@@ -32,7 +32,7 @@ SPARKS_OPTIONS = {
     "includeHeaders",
     "startingOffsetsByTimestampStrategy",
 }
-"""Options that ``KafkaSourceProvider`` reads in Spark 4.0 to 4.3."""
+"""Options that ``KafkaSourceProvider`` of Spark 4.0 to 4.3 reads."""
 
 SPARK_REFUSES = {
     "kafka.auto.offset.reset",
@@ -41,11 +41,11 @@ SPARK_REFUSES = {
     "kafka.enable.auto.commit",
     "kafka.interceptor.classes",
 }
-"""Options that ``KafkaSourceProvider`` rejects."""
+"""Options that ``KafkaSourceProvider`` of Spark rejects."""
 
 
 def listed_options(guide, title):
-    """Return the sorted options from a section of a guide."""
+    """Return the options in the table below a heading of a guide, sorted."""
     text = (DOCS / guide).read_text().split(f"# {title}\n", 1)[1]
     section = re.split(r"(?m)^##+ ", text)[0]
     rows = re.findall(r"(?m)^\| (`.*?) \|", section)

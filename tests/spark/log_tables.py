@@ -23,7 +23,7 @@ class LogTables:
             setattr(self, name, importlib.import_module(f"{spark}.log.{name}"))
 
     def read(self, *paths, columns=None, bounds=None, **settings):
-        """Read a table split by split."""
+        """Read a table split by split, and return it as one Arrow table."""
         options = self.options.read_options(
             {"paths": json.dumps(list(map(str, paths))), **settings}
         )
@@ -53,7 +53,10 @@ def offsets(table):
 
 
 def write_orders(tmp_path):
-    """Write two segments of ten batches with three records. Values have 100 bytes."""
+    """Write two segments of ten batches with three records each, with 100-byte values.
+
+    Return the directory.
+    """
     folder = Folder(tmp_path / "logs" / "orders-0")
     value = b"v" * 100
     folder.first, folder.spans = folder.segment(0, log_of([3] * 10, 0, value=value))

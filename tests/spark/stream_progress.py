@@ -6,9 +6,10 @@ from ast import literal_eval
 
 
 def end_offsets(query):
-    """Return the end offsets by batch. A batch without an end offset has None.
+    """Return the end offset of every micro-batch of a query, by batch number.
 
-    The offset is a string: JSON, or a Python dict as text in PySpark 4.1.
+    The offset is None if the progress report has none. The report contains JSON, or in
+    PySpark 4.1 the text of a Python dict.
     """
     texts = [progress["sources"][0]["endOffset"] for progress in query.recentProgress]
     return [

@@ -43,7 +43,10 @@ def names_in(path):
 
 
 def import_unpacked(tmp_path, archive):
-    """Unpack the archive as Spark does, and import kwire. Return the output."""
+    """Unpack the archive as Spark does, and import kwire from it.
+
+    Return the output of the interpreter.
+    """
     root = tmp_path / "root"
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(root / "kwire")
@@ -90,7 +93,10 @@ def test_another_pythons_engine_stays_out(tmp_path, monkeypatch):
 
 
 def test_archive_contains_no_path_of_this_machine(tmp_path):
-    """In an editable installation, the files contain the path to the source tree."""
+    """The archive contains no path of the machine that created it.
+
+    In an editable installation, kwire's files contain the path of the source tree.
+    """
     with zipfile.ZipFile(bundle(tmp_path / "deps.zip")) as archive:
         for name in archive.namelist():
             if name.endswith((".py", ".txt", ".json", "METADATA", "WHEEL", "RECORD")):
@@ -157,7 +163,8 @@ def test_an_archive_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError("no space left on device")
 
     with monkeypatch.context() as patch:
-        # Containers that share a disk may have equal process ids.
+        # Both containers have the process id 7, as containers on a shared disk may
+        # have.
         patch.setattr(os, "getpid", lambda: 7)
         beside = tmp_path / "deps.zip.partial-7"
         beside.write_bytes(b"another's")

@@ -26,7 +26,7 @@ MICROSECONDS = 1_700_000_000_000_000
 
 
 def write(folder, *files):
-    """Write a recording. The arguments are the numbers of frames in its files."""
+    """Write a recording with one file per argument, which is its number of frames."""
     writer = CaptureWriter(folder)
     first, paths = 0, []
     for count in files:
@@ -55,7 +55,7 @@ def write(folder, *files):
 
 @pytest.fixture(scope="module")
 def read(spark):
-    """Read with the source, which Spark finds without registration."""
+    """Return a reader of the format, which Spark finds without registration."""
     return lambda: spark.read.format("kafka-capture")
 
 
@@ -65,7 +65,7 @@ def test_rows_are_those_of_the_files(read, tmp_path):
     kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
     assert kinds == CAPTURE_TYPES
     assert all(field.nullable for field in frame.schema)
-    # Spark converts timestamps to the local time zone. The stored number has none.
+    # Spark converts timestamps to the local time zone, so compare microseconds.
     exact = frame.selectExpr("*", "unix_micros(timestamp) AS micros")
     rows = sorted(exact.collect(), key=lambda row: row.sequence)
     assert [row.micros - MICROSECONDS for row in rows] == list(range(5))
@@ -108,7 +108,7 @@ def source(**options):
 
 
 def schema(text):
-    """Parse a schema without a session."""
+    """Parse the text of a Spark schema without a session."""
     fields = [field.strip().split(" ") for field in text.split(",")]
     return StructType.fromJson(
         {

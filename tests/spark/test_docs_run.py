@@ -23,7 +23,7 @@ def blocks(name):
 
 
 def test_the_block_of_the_readme_runs(spark, tmp_path):
-    """README.md contains one example for log files, which reads the topic "orders"."""
+    """The Spark example in README.md runs, and reads the topic "orders"."""
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")
     folder.segment(0, log_of([3] * 10))
     (text,) = [text for text in blocks("../README.md") if "spark.read" in text]
@@ -34,7 +34,7 @@ def test_the_block_of_the_readme_runs(spark, tmp_path):
 
 
 def test_the_udf_of_the_readme_and_its_replacement_return_the_same(spark):
-    """The UDF and ``from_kafka_records`` have equal types and rows."""
+    """The UDF in README.md and ``from_kafka_records`` return equal types and rows."""
     (text,) = [text for text in blocks("../README.md") if "udf(" in text]
     batch = records.encode_batch([(b"a", b"1", 1_700_000_000_000), (b"b", b"2", 5)])
     rows = spark.createDataFrame(
@@ -58,7 +58,7 @@ def test_the_udf_of_the_readme_and_its_replacement_return_the_same(spark):
 
 
 def test_the_example_counts_the_records_of_topics(spark, tmp_path, monkeypatch, capsys):
-    """``examples/spark_logs.py`` prints a line per topic."""
+    """``examples/spark_logs.py`` prints one line per topic with its record count."""
     for topic, counts in {"orders": [3] * 10, "refunds": [2, 2]}.items():
         Folder(tmp_path / "kafka-logs" / f"{topic}-0").segment(0, log_of(counts))
     example = DOCS.parent / "examples" / "spark_logs.py"
@@ -69,7 +69,10 @@ def test_the_example_counts_the_records_of_topics(spark, tmp_path, monkeypatch, 
 
 @pytest.mark.gate
 def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
-    """The page only requires a topic "orders" in kafka-logs/."""
+    """All examples on the page about ``kafka-log`` run.
+
+    They only require a topic "orders" in the directory kafka-logs.
+    """
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")
     folder.segment(0, log_of([3] * 10))
     monkeypatch.chdir(tmp_path)
@@ -90,7 +93,10 @@ def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
 
 @pytest.mark.gate
 def test_the_page_about_kafka_live_runs(spark, tmp_path):
-    """The page only requires a broker with a topic "orders"."""
+    """All examples on the page about ``kafka-live`` run.
+
+    They only require a broker with a topic "orders".
+    """
     names = {"spark": spark}
     with LogBroker({"orders": (20, 10)}) as broker:
         for number, text in enumerate(blocks("spark/live.md")):
@@ -106,7 +112,10 @@ def test_the_page_about_kafka_live_runs(spark, tmp_path):
 
 @pytest.mark.gate
 def test_the_page_about_writing_runs(spark, tmp_path):
-    """The page only requires a broker with two empty topics."""
+    """All examples on the page about writing run.
+
+    They only require a broker with two empty topics.
+    """
     names = {"spark": spark}
     with LogBroker({"orders": (0,), "loud-orders": (0,)}) as broker:
         for number, text in enumerate(blocks("spark/write.md")):

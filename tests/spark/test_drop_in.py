@@ -13,7 +13,10 @@ from kwire.records.arrow import record_sets_to_arrow
 
 
 def test_both_ways_give_the_same_records():
-    """Covers several batches per row, null keys and values, headers, and a null row."""
+    """The UDF and its replacement return equal records.
+
+    The rows contain several batches, null keys and values, headers, and a null.
+    """
     batch = [
         (b"k" * turn or None, None if turn % 3 else b"v" * turn, 1_000 + turn)
         for turn in range(70)

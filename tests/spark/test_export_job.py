@@ -15,7 +15,7 @@ TABLES = ("records", "batches", "problems", "coverage", "lost")
 
 @pytest.fixture
 def disks(tmp_path, monkeypatch):
-    """Broken disks, and a task size that is small enough for many tasks."""
+    """Return damaged disks. The task size is so small that the job has many tasks."""
     monkeypatch.setattr(export_job, "TASK_BYTES", 20_000)
     monkeypatch.setattr(export_job, "_TASK_BATCHES", 1)
     disks = Disks(tmp_path / "in", 2)
@@ -24,7 +24,10 @@ def disks(tmp_path, monkeypatch):
 
 
 def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
-    """Compares all rows. The workers report every input byte exactly once."""
+    """``export`` on Spark writes the same rows as in one process.
+
+    The workers report every byte of the input exactly once.
+    """
     progress = []
     alone = jobs.export([disks.root], tmp_path / "alone")
     on_spark = jobs.export(
@@ -44,7 +47,10 @@ def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
 
 
 def test_spark_reads_the_columns_of_its_own_kafka_source(spark, disks, tmp_path):
-    """The types are those that Spark's Kafka sink requires for a restore."""
+    """Spark reads the exported records with the types of its own Kafka source.
+
+    Spark's Kafka sink requires these types to restore the records.
+    """
     result = jobs.export([disks.root], tmp_path / "out")
     frame = spark.read.parquet(result.tables["records"])
     assert frame.drop(

@@ -23,7 +23,7 @@ HEARTBEAT = messages.HeartbeatRequest
 
 
 def skip_before_4_1(name):
-    """Skip a test that requires functions on Arrow arrays."""
+    """Skip a test of functions on Arrow arrays before PySpark 4.1."""
     from pyspark.sql import functions
 
     if not hasattr(functions, "arrow_udf"):
@@ -32,7 +32,10 @@ def skip_before_4_1(name):
 
 @pytest.fixture(scope="module")
 def requests(spark):
-    """Frames of Metadata requests in three versions, a null, and invalid frames."""
+    """Return a data frame with frames of Metadata requests.
+
+    The requests have three versions, and some rows are null or invalid.
+    """
     make = messages.MetadataRequest
     rows = [
         (
@@ -53,7 +56,7 @@ def requests(spark):
 
 
 def test_schemas_of_all_messages_are_schemas_to_spark(spark):
-    """Spark parses the text of all messages as the same type."""
+    """Spark parses the type texts of all messages to the same types."""
     for name in messages.ALL:
         text = ks.schema_of_kafka_message(name)
         assert parse_type(text).simpleString() == text.replace("`", "")
@@ -95,7 +98,10 @@ def test_failfast_ends_the_job_with_the_error(requests):
 
 
 def test_frames_and_messages_convert_in_both_directions(requests):
-    """Frames are preserved. In another version, the message is the same."""
+    """Encoding a decoded frame returns the same frame.
+
+    Encoding it in another version returns an equal message.
+    """
     skip_before_4_1("to_kafka_message")
     decoded = requests.where("id < 50").select(
         "*",
@@ -114,7 +120,10 @@ def test_frames_and_messages_convert_in_both_directions(requests):
 
 
 def test_mixed_streams_become_json(requests):
-    """API, kind and version come from columns or from the frames themselves."""
+    """Frames of several APIs in one column are converted to JSON.
+
+    API, kind and version come from other columns or from the frames.
+    """
     from pyspark.sql import functions as F
 
     options = {"as": "json", "mode": "permissive"}
@@ -136,7 +145,7 @@ def test_mixed_streams_become_json(requests):
 
 
 def test_wrong_arguments_are_rejected_before_a_job(requests):
-    """The errors are raised before a job starts, and contain a solution."""
+    """Wrong arguments raise an error with a solution before a job starts."""
     renamed = requests.withColumnRenamed("id", "API")
     for call, words in (
         (lambda: ks.from_kafka_message("frame", "MetaData"), "did you mean Metadata"),
@@ -157,7 +166,10 @@ def test_wrong_arguments_are_rejected_before_a_job(requests):
 
 
 def test_lists_and_rows_contain_the_same_records(spark):
-    """Both forms contain the same records, with the types of Spark's own source."""
+    """The array form and the row form contain the same records.
+
+    Their types equal those of Spark's own Kafka source.
+    """
     from pyspark.sql import functions as F
 
     data = kwire.records.encode_batch(
@@ -180,7 +192,10 @@ def test_lists_and_rows_contain_the_same_records(spark):
 
 
 def test_a_schema_is_the_type_of_the_result(spark, requests):
-    """Covers Spark types and strings, for arrays, rows and messages."""
+    """The result has exactly the type of the schema.
+
+    The schema is a Spark type or a string, for arrays, rows and messages.
+    """
     from pyspark.sql import types
 
     data = kwire.records.encode_batch([(b"k", b"v", 1_700_000_000_123), (b"k", None)])
@@ -221,7 +236,10 @@ def test_a_schema_is_the_type_of_the_result(spark, requests):
 
 
 def test_wrong_schemas_are_rejected_before_a_job(requests):
-    """The errors are raised before a job starts, also for types without Arrow."""
+    """A wrong schema raises an error before a job starts.
+
+    Types that Arrow does not support are included.
+    """
     for call, words in (
         (lambda: ks.from_kafka_records("frame", schema="int"), "must be a struct"),
         (lambda: ks.from_kafka_records("frame", schema=int), "must be a struct"),
@@ -248,7 +266,7 @@ def test_wrong_schemas_are_rejected_before_a_job(requests):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_internal_topics_become_structs_or_json(spark, topic):
-    """Spark accepts the structs of all record types, and the JSON form."""
+    """Records of internal topics are converted to structs or to JSON."""
     pairs = [row[:2] for row in records()[topic]]
     rows = spark.createDataFrame(pairs, "key binary, value binary").coalesce(1)
     function = getattr(ks, f"from_{topic.removeprefix('__')}")
@@ -263,7 +281,7 @@ def test_internal_topics_become_structs_or_json(spark, topic):
 
 
 def test_only_chosen_record_types_are_in_the_struct(spark):
-    """The option selects record types. The struct only contains these types."""
+    """If the option selects record types, the struct contains only these types."""
     pairs = [row[:2] for row in records()["__consumer_offsets"]]
     rows = spark.createDataFrame(pairs, "key binary, value binary")
     options = {"records": "OffsetCommit, GroupMetadata", "mode": "FAILFAST"}
@@ -276,7 +294,7 @@ def test_only_chosen_record_types_are_in_the_struct(spark):
 
 
 def test_pair_requests_pairs_rows_in_spark(spark):
-    """The result does not depend on the order of rows and partitions."""
+    """``pair_requests`` pairs the same rows for any order of rows and partitions."""
     capture = Capture(kwire)
     waiting = []
     for turn in range(40):
@@ -306,7 +324,7 @@ def test_pair_requests_pairs_rows_in_spark(spark):
 
 
 def test_functions_have_the_same_names_in_sql(spark, requests):
-    """SQL has the same names, with the default options."""
+    """The functions have the same names and default options in SQL."""
     skip_before_4_1("SQL")
     ks.register_functions(spark)
     requests.createOrReplaceTempView("requests")
@@ -324,7 +342,10 @@ def test_functions_have_the_same_names_in_sql(spark, requests):
 
 
 def test_flat_header_columns_equal_the_header_struct(requests):
-    """Flat columns follow the kept columns, and equal ``kafka_header``."""
+    """The flat header columns equal the fields of the struct of ``kafka_header``.
+
+    They follow the columns that are kept.
+    """
     flat = ks.read_headers(requests, "frame", ["id"])
     structs = requests.select("id", ks.kafka_header("frame").alias("h"))
     assert flat.columns == ["id", *structs.schema["h"].dataType.names]

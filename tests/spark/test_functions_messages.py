@@ -21,17 +21,20 @@ from tests.harness import golden, hostile
 from tests.harness.message_counts import PAIRS
 
 PARTS = 8
-"""Number of parts with all messages. A test per message would take too long."""
+"""Number of tests among which the messages are divided.
+
+One test per message would take too long.
+"""
 
 
 def room(kwire, name):
-    """Import a module of the Spark functions on one engine."""
+    """Import a module below ``kwire.spark`` on one engine."""
     return importlib.import_module(f"{kwire.__name__}.messages.{name}")
 
 
 @cache
 def by_message():
-    """Group Kafka's vectors for all versions by message."""
+    """Return Kafka's vectors of all versions by message name."""
     vectors_by_name = {}
     for vector in golden.vectors():
         vectors_by_name.setdefault(vector.message, []).append(vector)
@@ -39,12 +42,12 @@ def by_message():
 
 
 def names_of(part):
-    """List the messages in one part."""
+    """Return the names of the messages that part ``part`` tests."""
     return sorted(by_message())[part::PARTS]
 
 
 def vectors_of(name):
-    """List Kafka's vectors for a message."""
+    """Return Kafka's vectors of a message as a list."""
     return list(by_message()[name])
 
 
@@ -54,7 +57,7 @@ def add_prefix(kwire, vector):
     message = kwire.decode(cls, vector.data, vector.version)
     version = vector.version
     if cls.kind == "request":
-        # Client ids with different lengths move the start of the body.
+        # Client ids of different lengths, so that bodies start at different positions.
         client_id = "ä" * (len(vector.data) % 5) or None
         frame = kwire.messages.framing.encode_request(
             message, version, correlation_id=7, client_id=client_id
@@ -68,9 +71,10 @@ def add_prefix(kwire, vector):
 
 
 def expected(value, struct, version):
-    """Convert a decoded struct to the expected row, with nulls for missing fields.
+    """Convert a decoded struct to the expected row.
 
-    Uses only the version ranges of the schema.
+    Fields that the version does not have are null. The function only uses the version
+    ranges of the schema.
     """
     row = {}
     for field in struct.fields:
@@ -85,7 +89,7 @@ def expected(value, struct, version):
 
 
 def one(value, field, version):
-    """Convert a value or an element to the expected value."""
+    """Convert a field value or an array element to the expected value."""
     if field.struct is not None and value is not None:
         return expected(value, field.struct, version)
     if isinstance(value, uuid.UUID):
@@ -96,7 +100,7 @@ def one(value, field, version):
 
 
 def without_nan(value):
-    """Replace NaN by a value that is equal to itself."""
+    """Replace NaN by a string, because NaN is not equal to itself."""
     if isinstance(value, dict):
         return {name: without_nan(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -114,7 +118,10 @@ def versions(numbers):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_columns_equal_decode_for_every_message_and_version(kwire, part):
-    """A column contains all Kafka vectors for a message, as bodies and as frames."""
+    """The column of a message equals ``decode`` for all of Kafka's vectors.
+
+    The vectors are decoded as bodies and as frames.
+    """
     reading = room(kwire, "columns.message_reading")
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
     for name in names_of(part):
@@ -140,7 +147,7 @@ def test_columns_equal_decode_for_every_message_and_version(kwire, part):
 
 
 def test_every_layout_is_among_the_vectors(kwire):
-    """If a layout were missing, the tests would not cover all messages and versions."""
+    """The vectors contain every version of every message."""
     classes = [getattr(kwire.messages, name) for name in kwire.messages.ALL]
     layouts = [
         (cls.__name__, version) for cls in classes for version in cls.valid_versions
@@ -151,7 +158,7 @@ def test_every_layout_is_among_the_vectors(kwire):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_json_is_what_kafka_writes(kwire, part):
-    """The JSON texts are the same as from Kafka's own converter."""
+    """The JSON form of a column equals the JSON of Kafka's own converter."""
     reading = room(kwire, "columns.message_reading")
     for name in names_of(part):
         vectors = [vector for vector in vectors_of(name) if vector.json is not None]
@@ -166,7 +173,7 @@ def test_json_is_what_kafka_writes(kwire, part):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_written_messages_are_read_again(kwire, part):
-    """Bytes that are encoded from structs or JSON have the same content."""
+    """Structs and JSON texts are encoded to bytes with the same content."""
     reading, writing = (
         room(kwire, "columns.message_reading"),
         room(kwire, "columns.message_writing"),
@@ -187,7 +194,7 @@ def test_written_messages_are_read_again(kwire, part):
 
 
 def test_written_frames_are_the_frames(kwire):
-    """With the decoded header, the bytes are identical."""
+    """If the decoded header is passed, a message is encoded to the identical frame."""
     reading, writing = (
         room(kwire, "columns.message_reading"),
         room(kwire, "columns.message_writing"),
@@ -218,7 +225,7 @@ def test_written_frames_are_the_frames(kwire):
 
 
 def error_of(call, *arguments):
-    """Return the text of the error that a call raises."""
+    """Assert that a call raises an error. Return its text."""
     try:
         call(*arguments)
     except Exception as error:
@@ -261,7 +268,7 @@ def test_truncated_frame_is_null_with_a_reason(kwire, name):
 
 
 def test_hostile_bodies_have_the_errors_of_decode(kwire):
-    """Covers bodies with all kinds of errors between valid bodies."""
+    """A damaged body between valid bodies has the error of ``decode``."""
     reading = room(kwire, "columns.message_reading")
     count = hostile.share(1) // len(hostile.FAMILIES)
     by_name = {}
@@ -287,7 +294,10 @@ def test_hostile_bodies_have_the_errors_of_decode(kwire):
 
 
 def test_unknown_versions_are_errors_of_their_rows(kwire):
-    """Covers too new, negative and missing versions. Valid rows are decoded."""
+    """A version that is too new, negative or null is an error of its row.
+
+    All other rows are decoded.
+    """
     reading = room(kwire, "columns.message_reading")
     make = kwire.messages.HeartbeatRequest
     body = kwire.encode(make(group_id="g"), 4)
@@ -323,7 +333,7 @@ def test_frames_that_contradict_the_columns_are_errors(kwire):
 
 
 def test_tags_in_headers_are_passed_over(kwire):
-    """A response header contains an unknown tag, next to plain headers."""
+    """An unknown tag in a response header is skipped."""
     reading = room(kwire, "columns.message_reading")
     make = kwire.messages.HeartbeatResponse
     plain = kwire.messages.framing.encode_response(make(error_code=5), 4)[4:]
@@ -336,7 +346,10 @@ def test_tags_in_headers_are_passed_over(kwire):
 
 
 def test_newer_subscriptions_are_read_as_the_newest(kwire):
-    """Members of newer releases append fields, which are skipped."""
+    """A subscription of a newer version is decoded as the newest known version.
+
+    Members of newer releases only append fields, which are skipped.
+    """
     reading = room(kwire, "columns.message_reading")
     make = kwire.messages.ConsumerProtocolSubscription
     data = kwire.messages.framing.encode_prefixed(make(topics=["a"]), 3)
@@ -348,7 +361,7 @@ def test_newer_subscriptions_are_read_as_the_newest(kwire):
 
 @pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])
 def test_slices_chunks_and_empty_arrays_are_decoded(kwire, kind):
-    """Covers arrays with an offset, in chunks, and without rows, of both types."""
+    """Slices, chunked arrays and arrays without rows are decoded."""
     reading = room(kwire, "columns.message_reading")
     frames = [
         kwire.messages.framing.encode_request(
@@ -376,7 +389,7 @@ def test_slices_chunks_and_empty_arrays_are_decoded(kwire, kind):
 
 
 def test_mixed_streams_become_json(kwire):
-    """One column contains requests of any API, and responses by API key."""
+    """One column may contain requests of any API, and responses with their API key."""
     reading = room(kwire, "columns.message_reading")
     messages, framing = kwire.messages, kwire.messages.framing
     rows = binary(
@@ -407,9 +420,9 @@ def test_mixed_streams_become_json(kwire):
 
 
 def test_bad_values_are_errors_of_their_rows(kwire):
-    """A row with an invalid value is null and has an error. Valid rows are encoded.
+    """A row with an invalid value is null with an error, and other rows are encoded.
 
-    A null becomes the default of a field that does not allow null.
+    If a field is not nullable, a null becomes its default.
     """
     writing = room(kwire, "columns.message_writing")
     kind = pyarrow.struct([("topic_id", pyarrow.string()), ("name", pyarrow.string())])

@@ -25,7 +25,10 @@ def without_arrow_udf(monkeypatch):
 
 
 def test_columns_through_pandas_equal_those_through_arrow(spark, monkeypatch):
-    """Covers arrays, structs, text, bytes, nulls, damage and distant times."""
+    """Columns through pandas equal the columns through Arrow.
+
+    The values are arrays, structs, strings, bytes, nulls, damage and distant times.
+    """
     from pyspark.sql import functions
 
     far = records.encode_batch([(b"k", b"v", 253_402_300_800_000, [("h", b"x")])])
@@ -76,7 +79,10 @@ def test_columns_through_pandas_equal_those_through_arrow(spark, monkeypatch):
 def test_functions_that_require_a_newer_spark_name_the_release(
     spark, without_arrow_udf
 ):
-    """The error contains the required and installed release, and an alternative."""
+    """A function that requires a newer Spark raises an error.
+
+    It contains the required release, the installed release, and an alternative.
+    """
     for call in (
         lambda: ks.register_functions(spark),
         lambda: ks.to_kafka_message("m", "Heartbeat", "request", 4),
@@ -99,7 +105,10 @@ print(ks.read_records.__name__)
 
 
 def test_sources_name_the_required_spark_release():
-    """Functions for data frames and columns do not require Python data sources."""
+    """Before PySpark 4.0, data sources raise an error with the required release.
+
+    Functions for columns and data frames do not require data sources.
+    """
     done = subprocess.run(
         [sys.executable, "-c", NO_SOURCES], capture_output=True, text=True, check=True
     )

@@ -19,23 +19,23 @@ RESPONSE = (
 
 @pytest.fixture(scope="module")
 def rows(spark):
-    """A row with a record set, and a null."""
+    """Return a data frame with two rows: a record set and a null."""
     data = records.encode_batch([(b"k", b"v", 5, [("h", b"x")]), (None, None, 6)])
     return spark.createDataFrame([(data,), (None,)], "data binary").coalesce(1)
 
 
 def list_records(data):
-    """Decode a record set into kwire records."""
+    """Decode a record set to ``Record`` objects."""
     return data and records.decode_records(data)[0]
 
 
 def list_dicts(data):
-    """Decode a record set into dicts."""
+    """Decode a record set to dicts."""
     return data and [record.to_dict() for record in records.decode_records(data)[0]]
 
 
 def make_response(data):
-    """Return a message with structs in arrays of structs."""
+    """Return a message that has structs in arrays of structs."""
     cls = messages.MetadataResponse
     partition = cls.MetadataResponsePartition(leader_id=3)
     topic = cls.MetadataResponseTopic(name="orders", partitions=[partition])
@@ -43,7 +43,10 @@ def make_response(data):
 
 
 def skip_unless_objects_are_accepted(decode, arrow):
-    """Skip before PySpark 4.1, whose Arrow path only accepts dicts and tuples."""
+    """Skip tests that return objects before PySpark 4.1.
+
+    The Arrow path of older releases only accepts dicts and tuples.
+    """
     from pyspark.sql import functions
 
     if arrow and decode is not list_dicts and not hasattr(functions, "arrow_udf"):
@@ -59,7 +62,7 @@ EXPECTED = [
 @pytest.mark.parametrize("arrow", [True, False])
 @pytest.mark.parametrize("decode", [list_records, list_dicts])
 def test_a_udf_returns_records(rows, decode, arrow):
-    """Covers UDFs with and without Arrow, which return objects or dicts."""
+    """A UDF can return ``Record`` objects or dicts, with and without Arrow."""
     skip_unless_objects_are_accepted(decode, arrow)
     from pyspark.sql.functions import udf
 
@@ -69,7 +72,7 @@ def test_a_udf_returns_records(rows, decode, arrow):
 
 @pytest.mark.parametrize("arrow", [True, False])
 def test_a_udf_returns_messages(rows, arrow):
-    """Covers structs in arrays of structs. Other fields are omitted."""
+    """A UDF can return a message. Fields that its type does not contain are omitted."""
     skip_unless_objects_are_accepted(make_response, arrow)
     from pyspark.sql.functions import udf
 
@@ -81,7 +84,7 @@ def test_a_udf_returns_messages(rows, arrow):
 
 
 def test_a_pandas_udf_returns_dicts_of_records(rows):
-    """In pandas UDFs, Spark accepts dicts but no objects."""
+    """A pandas UDF can return dicts of records, but no objects."""
     from pyspark.sql.functions import pandas_udf
 
     def decode(column: pd.Series) -> pd.Series:

@@ -17,7 +17,7 @@ START = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def rooms(kwire, name="spark.capture.request_pairs"):
-    """Import a module of the Spark functions on one engine."""
+    """Import a module below ``kwire.spark`` on one engine."""
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
@@ -76,7 +76,10 @@ class Capture:
             self.pairs[recording, request] = sequence
 
     def batches(self, kwire, sizes=(1000,)):
-        """Yield the rows sorted, in batches with the given sizes in turn."""
+        """Yield the sorted rows in batches.
+
+        ``sizes`` are the batch sizes, used in turn.
+        """
         names = rooms(kwire).COLUMNS
         rows = sorted(
             self.rows,
@@ -102,7 +105,10 @@ class Capture:
 
 
 def pairs_of(kwire, capture, sizes=(1000,)):
-    """Pair a capture; return the rows with the frames of their sequence numbers."""
+    """Pair the requests and responses of a capture.
+
+    Return the rows, in which sequence numbers are replaced by frames.
+    """
     by_sequence = {row["sequence"]: row["frame"] for row in capture.rows}
     rows = []
     for batch in rooms(kwire).pair_batches(capture.batches(kwire, sizes)):
@@ -122,7 +128,10 @@ def pairs_of(kwire, capture, sizes=(1000,)):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_pairs_are_those_that_were_made(kwire, seed):
-    """Covers concurrent and broken connections, repeated ids, and pipelining."""
+    """The pairs equal those that the capture has stored.
+
+    Connections are concurrent or broken, ids repeat, and requests are pipelined.
+    """
     dice = random.Random(seed)
     capture = Capture(kwire)
     waiting = {connection: [] for connection in range(5)}
@@ -140,7 +149,7 @@ def test_pairs_are_those_that_were_made(kwire, seed):
 
 
 def test_produce_without_acks_gets_no_answer(kwire):
-    """The broker sends no response, even if the next request has the same id."""
+    """A Produce request without acks has no response, even if its id is used again."""
     messages = kwire.messages
     capture = Capture(kwire)
     capture.ask(1, 0, messages.ProduceRequest(acks=0), 9)
@@ -150,7 +159,10 @@ def test_produce_without_acks_gets_no_answer(kwire):
 
 
 def test_responses_without_a_request_are_omitted(kwire):
-    """The capture starts in the middle, or the request has another API."""
+    """A response without a request is omitted.
+
+    The capture started after the request, or the request has another API.
+    """
     capture = Capture(kwire)
     capture.answer(1, None, 5)
     capture.answer(1, None, 0, kwire.messages.FetchResponse())
@@ -161,7 +173,10 @@ def test_responses_without_a_request_are_omitted(kwire):
 
 
 def test_recordings_and_connections_are_apart(kwire):
-    """The same ids occur at the same time. Covers the columns of a pair."""
+    """Requests are only paired with responses of the same recording and connection.
+
+    The same ids occur in several of them at the same time.
+    """
     capture = Capture(kwire)
     request_numbers = [
         capture.ask(connection, 7, recording=recording)
@@ -181,7 +196,10 @@ def test_recordings_and_connections_are_apart(kwire):
 
 
 def test_a_capture_of_requests_alone_takes_little_memory(kwire):
-    """The number of waiting requests is limited. The oldest get no response."""
+    """A capture without responses needs little memory.
+
+    The number of waiting requests is limited, and the oldest ones get no response.
+    """
     room = rooms(kwire)
     capture = Capture(kwire)
     for number in range(40):
@@ -199,7 +217,10 @@ def test_a_capture_of_requests_alone_takes_little_memory(kwire):
 
 
 def test_headers_are_columns_with_nulls_and_errors(kwire):
-    """Covers fields, nulls, and errors of ``decode_request``, flat or as structs."""
+    """Header columns contain the fields of ``decode_request``, nulls and errors.
+
+    The columns are flat or a struct.
+    """
     room = rooms(kwire, "messages.columns.request_headers")
     frames = [
         kwire.messages.framing.encode_request(

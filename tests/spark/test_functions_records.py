@@ -15,7 +15,7 @@ import pytest
 
 
 def room(kwire):
-    """Import the module on one engine."""
+    """Import the module of the record functions on one engine."""
     return importlib.import_module(f"{kwire.__name__}.records.record_lists")
 
 
@@ -24,7 +24,7 @@ def binary(rows):
 
 
 def batch(kwire, count, start=0, **options):
-    """Encode a batch with unique records."""
+    """Encode a batch of ``count`` different records."""
     rows = [
         (b"k%d" % i if i % 3 else None, b"v" * i, 1_700_000_000_000 + i)
         for i in range(start, start + count)
@@ -33,7 +33,7 @@ def batch(kwire, count, start=0, **options):
 
 
 def facts(column):
-    """List offset, key, value and error of the records in all rows."""
+    """Return (offset, key, value, error) of the records, as one list per row."""
     return [
         row
         and [
@@ -45,7 +45,7 @@ def facts(column):
 
 
 def expected_facts(kwire, data):
-    """List a row's expected content in the format that ``facts`` returns."""
+    """Return the expected content of a row in the form that ``facts`` returns."""
     return [
         (record.offset, record.key, record.value, None)
         for decoded_batch in kwire.records.decode_batches(data)
@@ -58,7 +58,10 @@ FORMATS = [(0, "none"), (0, "gzip"), (1, "none"), (1, "lz4"), (2, "none"), (2, "
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
 def test_rows_hold_their_records(kwire, magic, codec):
-    """Rows have several, one or no batches, with and without truncated ends."""
+    """Every row contains the records of its batches.
+
+    A row has several batches, one or none, and may end within a batch.
+    """
     make = room(kwire).read_records
     sets = [
         b"".join(
@@ -76,7 +79,7 @@ def test_rows_hold_their_records(kwire, magic, codec):
 
 
 def test_record_columns_equal_those_of_sparks_own_source(kwire):
-    """Names and types are the same as in Spark's own source.
+    """The record fields have the names and types of Spark's own source.
 
     Headers keep their order.
     """
@@ -97,7 +100,10 @@ def test_record_columns_equal_those_of_sparks_own_source(kwire):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_record_without_a_timestamp_has_null(kwire, magic):
-    """Spark's own source shows a missing timestamp as one millisecond before 1970."""
+    """A record without a timestamp has null.
+
+    Spark's own source shows such a timestamp as one millisecond before 1970.
+    """
     times = [-1, 5] if magic else [-1, -1]
     data = kwire.records.encode_batch([(b"a", b"1", t) for t in times], magic=magic)
     column = room(kwire).read_records(binary([data, data[:-1] + b"?", data]))
@@ -107,7 +113,10 @@ def test_a_record_without_a_timestamp_has_null(kwire, magic):
 
 
 def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
-    """Applies also if records of several or damaged batches are combined."""
+    """A record without headers has null, as in Spark's own source.
+
+    This also applies if a row has several batches or damaged batches.
+    """
     headers = [("h", b"1")]
     rows = [(b"a", b"1"), (b"b", b"2", 5, headers), (b"c", None, 5, [])]
     data = kwire.records.encode_batch(rows)
@@ -122,7 +131,10 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
 
 
 def test_damage_costs_its_batch_alone(kwire):
-    """Random bytes of random batches are changed, and all other batches remain."""
+    """Damage in a batch loses no record of another batch.
+
+    Random bytes of random batches are changed.
+    """
     make = room(kwire).read_records
     dice = random.Random(7)
     hurt = 0
@@ -152,7 +164,10 @@ def test_damage_costs_its_batch_alone(kwire):
 
 
 def test_errors_point_into_their_row(kwire):
-    """The position starts at the row. ``failfast`` raises the error of kwire."""
+    """The error position is relative to the start of its row.
+
+    In FAILFAST mode, the error of kwire is raised.
+    """
     rooms = room(kwire)
     good, bad = batch(kwire, 2), bytearray(batch(kwire, 2))
     bad[-1] ^= 1
@@ -168,7 +183,7 @@ def test_errors_point_into_their_row(kwire):
 
 
 def test_row_ends_at_bytes_that_are_not_batches(kwire):
-    """There is one error per row, for any number of any bytes."""
+    """A row that ends with other bytes than batches has exactly one error."""
     rows = [bytes(100_000), b"\xff" * 1000, b"GET / HTTP/1.1\r\n\r\n" * 9]
     row_facts = facts(room(kwire).read_records(binary([*rows, batch(kwire, 1)])))
     assert [[fact[:3] for fact in row] for row in row_facts[:3]] == [[(None,) * 3]] * 3
@@ -177,7 +192,7 @@ def test_row_ends_at_bytes_that_are_not_batches(kwire):
 
 
 def test_header_keys_that_are_not_utf_8(kwire):
-    """Invalid header names are errors unless they are replaced."""
+    """A header key of invalid UTF-8 is an error, unless the option replaces it."""
     make = room(kwire).read_records
     data = kwire.records.encode_batch([(b"k", b"v", 1, [("\u00e4", b"x")])])
     raw = bytearray(data.replace("\u00e4".encode(), b"\xff\xff"))
@@ -190,7 +205,10 @@ def test_header_keys_that_are_not_utf_8(kwire):
 
 
 def test_explode_gives_a_row_for_each_record(kwire):
-    """Kept columns are included, batches have some MiB, and empty rows are omitted."""
+    """``explode`` returns one row per record, with the columns that are kept.
+
+    Batches have a few MiB, and rows without records are omitted.
+    """
     rooms = room(kwire)
     sets = [batch(kwire, 2), None, b"", batch(kwire, 3), batch(kwire, 1)[:-1] + b"\xff"]
     table = pyarrow.record_batch(

@@ -15,18 +15,18 @@ ROW_TIME = 1_700_000_000_123
 
 
 def load(kwire, name):
-    """Import a module of the columns on one engine."""
+    """Import a module of the column functions on one engine."""
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
 def list_of(*fields, nullable=True):
-    """Return an array type of structs, with the child name that Spark uses."""
+    """Return an array type of structs. Its child has the name that Spark uses."""
     element = pyarrow.struct(list(fields))
     return pyarrow.list_(pyarrow.field("element", element, nullable))
 
 
 def make_rows(kwire, *more):
-    """Return a column with a batch, a null, a damaged batch, and more rows."""
+    """Return a column with a batch, a null, a damaged batch, and the rows ``more``."""
     data = kwire.records.encode_batch(
         [(b"k", b"v", ROW_TIME, [("h", b"x"), ("i", None)]), (None, None), (b"", b"w")],
         base_offset=7,
@@ -46,7 +46,11 @@ BIGINT_TIME = list_of(
 
 
 def test_records_have_requested_fields_order_names_and_types(kwire):
-    """A bigint timestamp is in milliseconds, or -1. Damage is a null element."""
+    """Records have the fields, order, names and types of the schema.
+
+    A timestamp of type bigint is in milliseconds, or -1. A damaged batch is a null
+    element.
+    """
     column = load(kwire, "records.record_lists").read_records(
         make_rows(kwire), schema=BIGINT_TIME
     )
@@ -92,7 +96,7 @@ def test_records_have_requested_fields_order_names_and_types(kwire):
     ],
 )
 def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
-    """Covers damage, and the complete types of the fields."""
+    """Any selection of fields has the same values as the complete type."""
     lists = load(kwire, "records.record_lists")
     source = lists.RECORD_LIST.value_type
     schema = list_of(*((name, source.field(name).type) for name in names))
@@ -115,7 +119,10 @@ def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
 
 
 def test_exploded_records_have_the_columns_of_the_schema(kwire):
-    """Record columns follow the kept columns. Damage is a row of nulls."""
+    """Exploded records have the columns of the schema after the columns that are kept.
+
+    Damage is a row of nulls.
+    """
     table = pyarrow.record_batch({"id": [1, 2, 3], "sets": make_rows(kwire)})
     schema = pyarrow.struct(
         [("TIMESTAMP", pyarrow.int64()), ("offset", pyarrow.int64())]
@@ -130,7 +137,7 @@ def test_exploded_records_have_the_columns_of_the_schema(kwire):
 
 
 def test_failfast_raises_whatever_the_schema_has(kwire):
-    """Applies even if no selected field contains the damage."""
+    """FAILFAST raises the error even if no selected field would show the damage."""
     lists = load(kwire, "records.record_lists")
     with pytest.raises(kwire.CorruptBatch):
         lists.read_records(make_rows(kwire), failfast=True, schema=BIGINT_TIME)
@@ -141,7 +148,10 @@ def test_failfast_raises_whatever_the_schema_has(kwire):
 
 
 def test_nulls_that_a_schema_does_not_permit_are_errors(kwire):
-    """Covers values, elements of damage and header values, unless a parent is null."""
+    """A null that the schema does not permit raises an error.
+
+    Nulls within a null parent are ignored.
+    """
     lists = load(kwire, "records.record_lists")
     good, bad = make_rows(kwire)[:2], make_rows(kwire)[2:]
     offset = pyarrow.field("offset", pyarrow.int64(), nullable=False)
@@ -178,7 +188,10 @@ def make_messages(kwire):
 
 
 def test_messages_have_requested_fields_at_every_level(kwire):
-    """Other fields are omitted, invalid rows are null, integers may be wider."""
+    """Messages have the fields of the schema at every level.
+
+    All other fields are omitted, invalid rows are null, and integers may be wider.
+    """
     rows, versions = make_messages(kwire)
     partition = [("leader_id", pyarrow.int32()), ("partitionIndex", pyarrow.int64())]
     schema = pyarrow.struct(
@@ -216,7 +229,10 @@ def test_messages_have_requested_fields_at_every_level(kwire):
 
 
 def test_whole_types_of_all_messages_are_found_by_any_spelling(kwire):
-    """Fields of a struct never differ only in case or underscores."""
+    """A field is found if its name differs in case or underscores.
+
+    Two fields of a struct never differ only in these.
+    """
     types = load(kwire, "messages.columns.message_types")
     chosen = load(kwire, "messages.columns.chosen_fields")
 
@@ -270,7 +286,10 @@ WRONG = [
 
 @pytest.mark.parametrize(("schema", "words"), WRONG)
 def test_wrong_schemas_are_errors_that_help(kwire, schema, words):
-    """The error contains the field, its valid types, and the available fields."""
+    """A wrong schema raises an error.
+
+    It contains the field, its valid types, and the available fields.
+    """
     lists = load(kwire, "records.record_lists")
     with pytest.raises(ValueError) as caught:
         lists.read_records(make_rows(kwire), schema=schema)

@@ -29,7 +29,10 @@ TOPICS = sorted(COLUMNS)
 
 @cache
 def records():
-    """Read Kafka's records: topic -> [(key, value, message of the value, version)]."""
+    """Return Kafka's records by topic.
+
+    A record is (key, value, message name of the value, version).
+    """
     records_by_topic = {}
     with open(golden.FOLDER / "internal-topics.jsonl") as lines:
         for line in map(json.loads, lines):
@@ -44,7 +47,7 @@ def records():
 
 
 def rooms(kwire):
-    """Import the module on one engine."""
+    """Import the module of the topic functions on one engine."""
     return importlib.import_module(f"{kwire.__name__}.messages.columns.internal_topics")
 
 
@@ -53,12 +56,12 @@ def binary(rows):
 
 
 def columns(rows):
-    """Return the keys and the values as two arrays."""
+    """Return the keys and the values of rows as two Arrow arrays."""
     return [binary([row[part] for row in rows]) for part in (0, 1)]
 
 
 def test_there_are_records_of_every_topic(kwire):
-    """Kafka's records include all record types of all topics."""
+    """Kafka's records contain all record types of every topic."""
     assert sorted(records()) == TOPICS == sorted(kwire.messages.internal_topics.TOPICS)
     for topic in TOPICS:
         types = {
@@ -72,7 +75,10 @@ def test_there_are_records_of_every_topic(kwire):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_records_equal_those_of_internal_topics(kwire, topic):
-    """Type, version, key and value are compared. All other structs are null."""
+    """The columns contain the type, version, key and value of ``internal_topics``.
+
+    The structs of all other record types are null.
+    """
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
     rows = [*records()[topic], (None, None, None, None)]
     column = rooms(kwire).read_topic(topic, *columns(rows))
@@ -104,9 +110,9 @@ def test_records_equal_those_of_internal_topics(kwire, topic):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_json_columns_equal_to_json(kwire, topic):
-    """Key and value equal the output from ``kwire.to_json``.
+    """The JSON columns equal the output of ``kwire.to_json``.
 
-    Other columns are the same as in the struct form.
+    The other columns are the same as in the struct form.
     """
     rows = records()[topic]
     column = rooms(kwire).read_topic_json(topic, *columns(rows))
@@ -127,12 +133,15 @@ def test_json_columns_equal_to_json(kwire, topic):
 
 LARGE = b"\xff\xff\xff\xff\x0f"
 ODD_HEADS = [b"\x81\x01\x09\x00", b"\x01" + LARGE + b"\x00", b"\x01\x09" + LARGE]
-"""Otherwise valid records with another frame version, type or version."""
+"""Records that are valid except for an unknown frame version, type or version."""
 
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_bad_rows_keep_what_is_good(kwire, topic):
-    """Covers truncated keys and values, tombstones, and rows without a record."""
+    """In an invalid row, the columns that could be decoded are kept.
+
+    Examples are truncated keys, truncated values, tombstones, and empty rows.
+    """
     make, to_json = rooms(kwire).read_topic, rooms(kwire).read_topic_json
     good = records()[topic][:40]
     rows = [
@@ -178,7 +187,7 @@ def test_bad_rows_keep_what_is_good(kwire, topic):
 
 
 def test_tombstones_have_a_key_alone(kwire):
-    """Type and key are set, but not the value and its version."""
+    """A tombstone has a type and a key, but no value and no version of the value."""
     key = next(
         row[0]
         for row in records()["__consumer_offsets"]
@@ -197,7 +206,7 @@ def test_tombstones_have_a_key_alone(kwire):
 
 
 def test_frames_in_more_bytes_than_needed(kwire):
-    """As in Kafka, varints may be padded with zeros."""
+    """Varints of a frame may be padded with empty groups, as in Kafka."""
     name = "RemoveTopicRecord"
     message = getattr(kwire.messages, name)()
     body = kwire.encode(message, 0)
@@ -212,7 +221,7 @@ def test_frames_in_more_bytes_than_needed(kwire):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_slices_and_empty_arrays_are_decoded(kwire, topic):
-    """Covers arrays with an offset, and without rows."""
+    """Slices and arrays without rows are decoded."""
     make = rooms(kwire).read_topic
     keys, values = columns(records()[topic])
     all_records = make(topic, keys, values)
@@ -222,9 +231,9 @@ def test_slices_and_empty_arrays_are_decoded(kwire, topic):
 
 
 def test_chosen_types_alone_are_decoded(kwire):
-    """Records with other types have type and version, and no error.
+    """A record of a type that was not selected has its type and version, and no error.
 
-    The struct does not contain other types.
+    The struct does not contain this type.
     """
     room = rooms(kwire)
     topic, chosen = "__consumer_offsets", ("OffsetCommit",)

@@ -152,7 +152,7 @@ def any_message(message: messages.Message) -> None:
 def reading_records(data: bytes, position: int | None) -> None:
     """``decode_records`` returns the next offset as int if an offset is passed.
 
-    Without a start offset, or if it may be None, the next offset may be None.
+    It may also be None if the start offset is omitted or None.
     """
     rows, after = records.decode_records(data, start_offset=7)
     reveal_type(rows)  # list[Record]

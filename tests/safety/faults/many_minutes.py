@@ -8,11 +8,14 @@ from kwire.cli.main import program
 from kwire.recording import buffering
 
 CALLS_A_MINUTE = 6
-"""A write reads the time twice: for the current minute and for finished minutes."""
+"""Number of clock readings after which a minute has passed.
+
+A write reads the clock twice, so that a minute has three writes.
+"""
 
 
 def run(arguments):
-    """Run the command with a clock that advances a minute every six calls."""
+    """Run ``kwire record`` with a clock that advances by a minute every six calls."""
     calls = count()
     buffering._current_minute = lambda: next(calls) // CALLS_A_MINUTE
     program(arguments, prog_name="kwire")

@@ -47,7 +47,7 @@ def run(arguments):
 
 
 def micro_batch(reader, number, checkpoint, sink):
-    """Read the planned range of a micro-batch, write the rows, and commit."""
+    """Read the planned range of a micro-batch, write its rows, and commit it."""
     start, end = (
         json.loads((checkpoint / "offsets" / str(batch_number)).read_text())
         for batch_number in (number - 1, number)
@@ -66,13 +66,13 @@ def micro_batch(reader, number, checkpoint, sink):
 
 
 def newest(folder):
-    """Return the highest batch number in a directory, or -1."""
+    """Return the highest micro-batch number among the files in a directory, or -1."""
     names = (path.name for path in folder.iterdir())
     return max((int(name) for name in names if name.isdigit()), default=-1)
 
 
 def write(path, value):
-    """Write a file atomically."""
+    """Write a value as JSON to a file, which appears only when it is complete."""
     hidden = path.with_name(f".{path.name}")
     hidden.write_text(json.dumps(value))
     os.replace(hidden, path)

@@ -22,9 +22,9 @@ from kwire.jobs.tables import Output, open_table
 from tools.prove.fault_runs import KILLED, Fault, content, judge
 
 SPREAD = 2
-"""How often a long job is killed before its last steps.
+"""Number of kills of a long job before its last steps.
 
-The last steps are all tested.
+In addition, it is killed at every one of the last steps.
 """
 
 LAST = 3
@@ -32,7 +32,10 @@ LONGEST_S = 30
 
 
 def kill_points(calls):
-    """Return the calls at which to kill: all, or a selection with the last ones."""
+    """Return the numbers of the system calls before which a command is killed.
+
+    If there are many calls, they are a selection and all of the last calls.
+    """
     count = len(calls) + 1
     if count <= SPREAD + LAST + 2:
         return range(1, count + 1)
@@ -43,7 +46,10 @@ def kill_points(calls):
 
 
 def test_a_kill_at_any_step_leaves_all_or_nothing(runner, work, normal_run, tmp_path):
-    """All kills use the same directory, so runs find the remains of earlier runs."""
+    """A command that is killed at any step leaves a complete output or none.
+
+    All kills use the same directory, so that later runs find the files of earlier ones.
+    """
     run, whole = normal_run[work.name]
     killed = there = 0
     for call in kill_points(run.calls):
@@ -67,7 +73,10 @@ def test_a_kill_at_any_step_leaves_all_or_nothing(runner, work, normal_run, tmp_
 def test_a_kill_in_the_middle_of_a_file_leaves_nothing(
     runner, kind_of_work, normal_run, tmp_path, share
 ):
-    """The kernel terminates the process at a specific byte, during a write."""
+    """A command that is killed while it writes a file leaves no output.
+
+    The kernel terminates the process at a specific byte.
+    """
     _, whole = normal_run[kind_of_work.name]
     size = int(max(map(len, whole.values())) * share)
     fault = Fault(file_bytes=max(size, 600), dies=True)
@@ -90,7 +99,10 @@ def test_a_kill_in_the_middle_of_a_file_leaves_nothing(
 def test_a_full_disk_is_one_line_and_leaves_nothing(
     runner, work, normal_run, tmp_path, fault, reason
 ):
-    """Users see the cause instead of a traceback, and can repeat the command."""
+    """If the disk is full, the error has one line and no output remains.
+
+    The command succeeds when it is repeated with enough space.
+    """
     _, whole = normal_run[work.name]
     if fault.full_from:
         fault = Fault(full_from=len(whole))
@@ -103,7 +115,10 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(
 
 
 def test_read_only_directory_is_one_line(runner, kind_of_work, normal_run, tmp_path):
-    """The process runs without the capability of root to write everywhere."""
+    """If the directory is read-only, the error has one line.
+
+    The process does not have the capability of root to write everywhere.
+    """
     folder = tmp_path / "kept"
     folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
     fault = Fault(has_no_rights=True)
@@ -141,7 +156,10 @@ def test_concurrent_writers_of_a_file_leave_one_complete_file(
 
 
 def test_a_name_is_given_after_the_bytes_are_safe(normal_run):
-    """Data, name and directory are synced in this order, in case of a power failure."""
+    """A file is renamed only after its bytes are safe on the disk.
+
+    The order of the syncs is data, name and directory, in case of a power failure.
+    """
     file = ["open", "fsync", "link", "unlink", "open", "fsync"]
     assert normal_run["repair"][0].calls == file
     assert normal_run["dump to Parquet"][0].calls == file
@@ -153,7 +171,10 @@ def test_a_name_is_given_after_the_bytes_are_safe(normal_run):
 
 
 def test_jobs_with_equal_process_ids_use_different_files(tmp_path):
-    """Containers that share a disk may have equal process ids but separate files."""
+    """Two jobs with the same process id use different temporary files.
+
+    Containers that share a disk may have equal process ids.
+    """
     out = tmp_path / "out"
     with pytest.raises(FileExistsError, match="remove it"), Output(out) as slow:
         slow.write_report("slow")
@@ -164,9 +185,9 @@ def test_jobs_with_equal_process_ids_use_different_files(tmp_path):
 
 
 def test_files_of_a_killed_task_are_not_in_the_table(tmp_path):
-    """Spark repeats a failed task.
+    """If Spark repeats a failed task, the first attempt's output is not in the table.
 
-    Output of the failed attempt is hidden and deleted.
+    Its files are hidden and then deleted.
     """
     rows = pa.table({"a": [1, 2]})
     with Output(tmp_path / "out") as output:

@@ -32,7 +32,7 @@ def echo(connection):
 
 @pytest.fixture(scope="module")
 def peer():
-    """Return a broker that sends all received bytes back."""
+    """Return a broker that sends all received bytes back to the client."""
     with Listener(echo) as peer:
         yield peer
 
@@ -40,7 +40,7 @@ def peer():
 def talk_until_it_ends(going, out, size=40):
     """Send frames until the relay ends.
 
-    Return the last sequence number in a file name.
+    Return the highest sequence number in the name of a recorded file.
     """
     last = -1
     deadline = time.monotonic() + TIMEOUT_S
@@ -96,7 +96,10 @@ def names_of(folder):
 def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(
     runner, peer, tmp_path, name, number
 ):
-    """Three small files are merged repeatedly while further files arrive."""
+    """A kill at any step loses no frame of a file with its final name.
+
+    The recorder merges three small files repeatedly while new files appear.
+    """
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH]
     fault = Fault(kill_call=number, kill_name=name)
@@ -121,7 +124,7 @@ def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(
 
 @pytest.mark.parametrize("file", [1, 4])
 def test_full_disk_ends_the_recorder_in_one_line(runner, peer, tmp_path, file):
-    """Users see the cause instead of a traceback."""
+    """If the disk is full, the recorder ends with an error of one line."""
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH]
     going = runner.start(command, Fault(full_from=file), target=MANY_MINUTES)
@@ -145,7 +148,7 @@ def test_full_disk_ends_the_recorder_in_one_line(runner, peer, tmp_path, file):
 
 
 def test_read_only_directory_is_one_line(runner, peer, tmp_path):
-    """Users see the cause instead of a traceback."""
+    """If the directory is read-only, the recorder ends with an error of one line."""
     folder = tmp_path / "kept"
     folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
@@ -157,7 +160,10 @@ def test_read_only_directory_is_one_line(runner, peer, tmp_path):
 
 
 def test_two_recorders_share_a_directory(runner, peer, tmp_path):
-    """The recorders create separate directories. A reader reads both directories."""
+    """Two recorders in one directory write separate subdirectories.
+
+    A reader reads the files of both.
+    """
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH, "--count", "20"]
     going = [runner.start(command, target=MANY_MINUTES) for _ in range(2)]

@@ -21,13 +21,20 @@ from tests.harness.loopback_brokers import TIMEOUT_S, Listener
 
 ANY = "127.0.0.1:0"
 AT_ONCE_S = 3.0
-"""Shorter than all timeouts of the relay, and sufficient on a busy machine."""
+"""Seconds within which a client must be served.
+
+It is less than all timeouts of the relay, and enough on a busy machine.
+"""
 
 MOST_UNDER_WAY = 32 << 20
-"""More than the buffers of four sockets, but less than an unlimited relay buffers."""
+"""Limit for the bytes that the relay and the system buffer for a peer.
+
+It is more than the buffers of four sockets, but less than a relay without a limit would
+buffer.
+"""
 
 LINGER_NOT = b"\1\0\0\0" + bytes(4)
-"""Value for SO_LINGER that makes close() reset the connection."""
+"""Value of SO_LINGER with which ``close`` resets the connection."""
 
 
 def add_size(data):
@@ -77,7 +84,7 @@ def is_served(recorder):
 
 @contextmanager
 def closing_soon(recorder):
-    """Close the recorder at the end of the block.
+    """Close the recorder at the end of the block, and check that it closes quickly.
 
     Closing must not wait for any peer.
     """
@@ -92,7 +99,10 @@ def closing_soon(recorder):
 @pytest.mark.parametrize("how", [socket.socket.close, reset], ids=["closes", "resets"])
 @pytest.mark.parametrize("sent", [2, 4, 9], ids=["size", "no body", "half a body"])
 def test_broker_that_disconnects_in_a_frame_ends_the_connection(tmp_path, sent, how):
-    """The client receives complete responses, no part of the last one, and the end."""
+    """If a broker disconnects within a frame, the client's connection ends.
+
+    The client has received all complete responses, and no byte of the incomplete one.
+    """
 
     def answer_and_a_half(connection):
         read(connection, 9)
@@ -115,7 +125,10 @@ def test_broker_that_disconnects_in_a_frame_ends_the_connection(tmp_path, sent, 
 
 @pytest.mark.parametrize("how", ["half-closes", "closes", "resets"])
 def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
-    """The broker receives complete frames, no part of the last one, and the end."""
+    """If a client disconnects within a frame, the broker does not receive this frame.
+
+    The broker receives all complete frames, and then the end of the connection.
+    """
     heard, ended = bytearray(), threading.Event()
 
     def listen(connection):
@@ -146,7 +159,7 @@ def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
 
 
 def test_frames_may_come_byte_by_byte(tmp_path):
-    """Frames are forwarded in both directions while other clients are served."""
+    """Frames that arrive byte by byte are forwarded, and other clients are served."""
 
     def dribble(connection):
         while chunk := connection.recv(1 << 16):
@@ -167,7 +180,7 @@ def test_frames_may_come_byte_by_byte(tmp_path):
 
 
 def test_stalled_peers_do_not_block_other_connections(tmp_path):
-    """Clients that stop in the middle of a frame only delay their own connection."""
+    """A client that stops within a frame only delays its own connection."""
     with Listener(echo) as peer, ExitStack() as clients:
         recorder = Recorder(ANY, peer.address, tmp_path)
         with closing_soon(recorder):
@@ -183,7 +196,10 @@ def test_stalled_peers_do_not_block_other_connections(tmp_path):
 
 @pytest.mark.parametrize("who", ["client", "broker"])
 def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
-    """The number of bytes buffered by the relay and the system is limited."""
+    """A peer that never reads only stops the peer that sends to it.
+
+    The relay and the system buffer a limited number of bytes.
+    """
     frame, over = add_size(bytes(64 << 10)), threading.Event()
 
     def send_for_ever(connection, counts):
@@ -224,7 +240,10 @@ def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
 
 
 def test_flood_of_small_frames_does_not_block_other_connections(tmp_path):
-    """The relay limits how long it serves one connection at a time."""
+    """A client that sends many small frames does not delay other connections.
+
+    The relay limits how long it serves one connection at a time.
+    """
     stop = threading.Event()
 
     def flood(connection):

@@ -19,7 +19,7 @@ DRIVER = "tests.safety.faults.stream_driver:run"
 
 
 class Log:
-    """Partition that grows in batches of seven records, with 70 offsets per segment."""
+    """Growing partition with batches of seven records, and 70 offsets per segment."""
 
     def __init__(self, root):
         self.folder = root / "orders-0"
@@ -29,9 +29,9 @@ class Log:
         self.deleted = 0
 
     def grow(self, batches):
-        """Append batches.
+        """Append ``batches`` batches.
 
-        The second half of the last one is written by the next call.
+        Only the first half of the last batch is written. The next call writes the rest.
         """
         for number in range(batches):
             rows = [(None, b"value %d" % n) for n in range(self.end, self.end + 7)]
@@ -67,15 +67,18 @@ def read_last_commit(checkpoint):
 def test_each_record_is_in_the_sink_once_whenever_the_driver_is_killed(
     runner, tmp_path
 ):
-    """The driver is killed before all kinds of steps: plan, sink file and commit."""
+    """The sink contains each record once, at whatever step the driver is killed.
+
+    The steps are the plan, the sink file and the commit.
+    """
     logs, checkpoint, sink = (tmp_path / name for name in ("logs", "check", "sink"))
     log = Log(logs)
     arguments = [str(logs), str(checkpoint), str(sink)]
     ranges, killed, unsettled = {}, 0, 0
     for round_ in range(ROUNDS):
         log.grow(8)
-        # The steps are plan, sink and commit. One more plan precedes the first
-        # micro-batch.
+        # The driver makes three steps per micro-batch, and one plan before the first
+        # one. Kill it at the first to fifth step.
         fault = Fault(kill_call=round_ % 5 + 1, kill_name="replace")
         ended = runner.run(arguments, fault, target=DRIVER)
         assert ended.code in (0, -signal.SIGKILL), ended.err
