@@ -28,7 +28,7 @@ def read_file(path):
 
 @pytest.mark.parametrize("code", [errno.EPERM, errno.ENOTSUP])
 def test_a_file_system_without_links_is_enough(tmp_path, monkeypatch, code):
-    """Without hard links, ``create_file`` gives the file its name in another way."""
+    """``create_file`` also works on a file system without hard links."""
     monkeypatch.setattr(os, "link", failing(code))
     assert read_file(tmp_path / "new") == b"whole"
     assert os.listdir(tmp_path) == ["new"]
@@ -36,7 +36,10 @@ def test_a_file_system_without_links_is_enough(tmp_path, monkeypatch, code):
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
 def test_a_name_that_cannot_be_given_leaves_nothing(tmp_path, monkeypatch, code):
-    """The error contains the path, and no temporary file remains."""
+    """If a file cannot get its final name, the error contains the path.
+
+    No temporary file remains.
+    """
     monkeypatch.setattr(os, "link", failing(code))
     with pytest.raises(OSError) as caught:
         read_file(tmp_path / "new")
@@ -46,7 +49,10 @@ def test_a_name_that_cannot_be_given_leaves_nothing(tmp_path, monkeypatch, code)
 
 
 def test_a_name_taken_meanwhile_is_not_replaced(tmp_path):
-    """If two writers use the same name, the first to finish creates the file."""
+    """If two writers use the same name, the second one raises an error.
+
+    The file of the first writer is unchanged.
+    """
     path = tmp_path / "new"
     with (
         pytest.raises(FileExistsError, match="exists already"),
@@ -71,14 +77,17 @@ def folder_that_fails(monkeypatch, code):
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs Linux's /proc")
 def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
-    """Some file systems cannot sync directories. The file is complete anyway."""
+    """A directory that cannot be synced causes no error.
+
+    Some file systems do not support it. The file is complete nevertheless.
+    """
     folder_that_fails(monkeypatch, errno.EINVAL)
     assert read_file(tmp_path / "new") == b"whole"
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs Linux's /proc")
 def test_a_name_that_is_not_safe_is_told(tmp_path, monkeypatch):
-    """If syncing the directory fails, the error contains the file's path."""
+    """If syncing the directory fails, the error contains the path of the file."""
     folder_that_fails(monkeypatch, errno.EIO)
     with pytest.raises(OSError) as caught:
         read_file(tmp_path / "new")
@@ -94,7 +103,10 @@ def test_a_name_that_is_not_safe_is_told(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_no_file_is_named_and_not_to_be_removed(tmp_path, kind, words):
-    """The path is not opened either, because a FIFO would wait for a reader."""
+    """A path that is not a regular file raises an error and is not opened.
+
+    Opening a FIFO would wait for a reader. The path is not removed either.
+    """
     path = tmp_path / "new"
     if kind == "FIFO":
         os.mkfifo(path)

@@ -31,7 +31,7 @@ HOSTILE_INPUTS = hostile.share(10)
 
 
 def to_arrow(kwire, *arguments, **options):
-    """Call ``messages_to_arrow`` on one engine, and validate the result."""
+    """Call ``messages_to_arrow`` on one engine. Validate the array, and return it."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     array = arrow.messages_to_arrow(*arguments, **options)
     array.validate(full=True)
@@ -39,7 +39,7 @@ def to_arrow(kwire, *arguments, **options):
 
 
 def to_plain(value, kind):
-    """Convert a decoded value to the corresponding pyarrow value."""
+    """Convert a decoded value to the value that pyarrow returns for it."""
     if value is None:
         return None
     if pyarrow.types.is_struct(kind):
@@ -54,7 +54,7 @@ def to_plain(value, kind):
 
 
 def values_of(array):
-    """Return an array's values in the form that ``to_plain`` returns."""
+    """Return the values of an array in the same form as ``to_plain``."""
 
     def without_nan(value):
         if isinstance(value, dict):
@@ -69,7 +69,8 @@ def values_of(array):
 def try_to_decode(kwire, cls, data, version):
     """Decode one row as an object. Return (message, None) or (None, error).
 
-    The hint that ``decode`` adds for a frame is removed, because columns do not add it.
+    Remove the hint that ``decode`` adds to the error for a frame, because columns do
+    not add it.
     """
     try:
         return kwire.decode(cls, data, version), None
@@ -79,17 +80,17 @@ def try_to_decode(kwire, cls, data, version):
 
 
 def error_facts(error):
-    """Return all error properties for comparisons."""
+    """Return the class, message, offset and path of an error as a tuple."""
     return type(error).__name__, error.offset, error.path, error.reason
 
 
 def binary_array(rows, kind=None):
-    """Create a binary array."""
+    """Return a binary array of the rows, or an array of the type ``kind``."""
     return pyarrow.array(rows, kind or pyarrow.binary())
 
 
 def heartbeats(kwire, count):
-    """Encode Heartbeat requests that all differ."""
+    """Encode ``count`` different Heartbeat requests. Return them as a list."""
     make = kwire.messages.HeartbeatRequest
     return [
         kwire.encode(make(group_id=f"group-{i}", generation_id=i, member_id="ä" * i), 4)
@@ -111,7 +112,10 @@ def metadata(kwire, topics, partitions):
 
 @sweep("name", MESSAGES)
 def test_columns_equal_decode(kwire, name):
-    """Test the golden vectors for all versions, with a null row between them."""
+    """The columns of all golden vectors equal the messages that ``decode`` returns.
+
+    There is a null row between the vectors of each version.
+    """
     cls = getattr(kwire.messages, name)
     for version in [version for pair, version in PAIRS if pair == name]:
         rows = [vector.data for vector in golden.by_pair()[name, version]]
@@ -130,7 +134,7 @@ def test_columns_equal_decode(kwire, name):
 
 @sweep("name", MESSAGES)
 def test_twins_give_equal_columns(twins, name):
-    """Types, values and the bytes of all buffers are equal."""
+    """Both engines return columns with equal types, values and buffers."""
     for version in [version for pair, version in PAIRS if pair == name]:
         rows = [vector.data for vector in golden.by_pair()[name, version]]
         rows = binary_array([*rows, None, b"\xff", *rows])
@@ -149,7 +153,7 @@ def test_twins_give_equal_columns(twins, name):
 
 
 def content(buffer):
-    """Return the bytes of a buffer. A missing buffer equals an empty one."""
+    """Return the bytes of a buffer. A missing buffer has none, like an empty one."""
     return b"" if buffer is None else buffer.to_pybytes()
 
 
@@ -190,7 +194,7 @@ def test_each_kafka_type_has_one_arrow_type(kwire):
 
 
 def flat_forms(rows):
-    """Yield the same rows in every supported form."""
+    """Yield an Arrow array of the same rows in every form that is accepted."""
     array = binary_array(rows)
     longer = binary_array([b"\0", None, b"", *rows, b"\xff\xff", None])
     large = binary_array(rows, pyarrow.large_binary())
@@ -210,7 +214,7 @@ def flat_forms(rows):
 
 
 class CapsulesOnly:
-    """Array of an unknown library, which only supports the capsule protocol."""
+    """Arrow array of an unknown library, which only has the capsule methods."""
 
     def __init__(self, array):
         self.array = array
@@ -220,7 +224,10 @@ class CapsulesOnly:
 
 
 def test_all_forms_of_input_have_equal_results(kwire):
-    """Slices, chunks, views and capsules with the same rows return the same result."""
+    """Arrays of all forms with the same rows have the same result.
+
+    The forms are slices, chunks, views and capsules.
+    """
     cls = kwire.messages.HeartbeatRequest
     rows = [*heartbeats(kwire, 20), None, *heartbeats(kwire, 3)]
     expected = to_arrow(kwire, binary_array(rows), cls, 4)
@@ -246,7 +253,7 @@ def test_string_and_fixed_size_binary_arrays_are_accepted(kwire):
 
 @pytest.mark.parametrize("rows", [[], [None], [None] * 9])
 def test_arrays_without_messages_are_accepted(kwire, rows):
-    """Empty arrays and all-null arrays work for all types."""
+    """Arrays without rows and arrays of nulls are accepted for every binary type."""
     cls = kwire.messages.MetadataResponse
     kinds = [pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()]
     for kind in kinds:
@@ -260,13 +267,13 @@ def test_arrays_without_messages_are_accepted(kwire, rows):
     "array", [[b""], b"", pyarrow.array([1]), pyarrow.table({"a": [b""]}), None]
 )
 def test_messages_to_arrow_rejects_other_input(kwire, array):
-    """If the input is not supported, the TypeError names the required type."""
+    """Input of another type raises TypeError with the required type."""
     with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, array, kwire.messages.HeartbeatRequest, 4)
 
 
 def test_wrong_options_are_refused(kwire):
-    """Unknown versions, classes and policies raise an error."""
+    """An unknown version, class or value of ``on_error`` raises an error."""
     cls = kwire.messages.MetadataResponse
     with pytest.raises(kwire.UnsupportedVersion):
         to_arrow(kwire, binary_array([]), cls, 99)
@@ -277,14 +284,14 @@ def test_wrong_options_are_refused(kwire):
 
 
 def test_missing_pyarrow_names_the_extra(kwire, monkeypatch):
-    """If pyarrow is missing, the error contains the installation command."""
+    """If pyarrow is missing, the error contains the command that installs it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install kwire\[arrow\]"):
         to_arrow(kwire, None, kwire.messages.HeartbeatRequest, 4)
 
 
 def hostile_rows():
-    """Return hostile rows from all families, by message and version."""
+    """Return damaged messages of all families, by (message, version)."""
     rows = defaultdict(list)
     for family in hostile.FAMILIES:
         for name, version, data in hostile.take(
@@ -295,7 +302,7 @@ def hostile_rows():
 
 
 def test_invalid_rows_become_null_and_leave_no_bytes(kwire):
-    """An invalid row has its own error text, and valid rows keep their values.
+    """An invalid row is null, with the text of its error. Other rows keep their values.
 
     Valid rows alternate with invalid ones, because everything that an invalid row wrote
     before it failed must be removed from all columns.
@@ -325,7 +332,10 @@ def test_invalid_rows_become_null_and_leave_no_bytes(kwire):
 
 
 def test_the_first_bad_row_is_raised(kwire):
-    """The raised error equals that of ``decode``, but its path starts with the row."""
+    """By default, the error of the first invalid row is raised.
+
+    It equals the error of ``decode``, but its path starts with the row number.
+    """
     raised = 0
     for (name, version), rows in hostile_rows().items():
         cls = getattr(kwire.messages, name)
@@ -345,7 +355,10 @@ def test_the_first_bad_row_is_raised(kwire):
 
 
 def test_the_type_is_the_same_in_every_call(kwire):
-    """The type is cached for a class, with its views and error column."""
+    """Two calls with the same class return the identical type object.
+
+    The type is cached for a class, with its views and error column.
+    """
     cls = kwire.messages.MetadataResponse
     data = binary_array([metadata(kwire, 1, 1)])
     for options in ({}, {"views": True}, {"on_error": "null"}, {}):
@@ -358,9 +371,10 @@ def test_the_type_is_the_same_in_every_call(kwire):
 
 @pytest.mark.parametrize("size", [0, 1, 3, 4, 7, 8, 125, 126, 127, 128, 300])
 def test_short_and_long_values_are_read_alike(kwire, size):
-    """Test sizes around the maximum that fits in one byte, complete and truncated.
+    """Values of all sizes around 127 are decoded, and truncated ones are errors.
 
-    Short ASCII strings, short int32 arrays and empty arrays have their own fast path.
+    The size of a short value fits in one byte. Short ASCII strings, short int32 arrays
+    and empty arrays have a separate, faster code path.
     """
     cls = kwire.messages.MetadataResponse
     topic, partition = cls.MetadataResponseTopic, cls.MetadataResponsePartition
@@ -390,7 +404,7 @@ def test_short_and_long_values_are_read_alike(kwire, size):
 
 @pytest.mark.parametrize("slice_of_many", [False, True])
 def test_row_sizes_may_vary(kwire, slice_of_many):
-    """The sizes of rows may vary, including after null or invalid rows."""
+    """Rows of very different sizes are decoded, also after null and invalid rows."""
     cls = kwire.messages.MetadataResponse
     large, small = metadata(kwire, 60, 5), kwire.encode(cls(), 9)
     for rows in (
@@ -417,7 +431,10 @@ def test_row_sizes_may_vary(kwire, slice_of_many):
 
 
 def test_utf8_is_validated_as_in_python(kwire):
-    """Test all UTF-8 lead bytes with various next bytes. Errors equal Python's."""
+    """UTF-8 is validated like in Python, and the errors are equal.
+
+    Every lead byte is tested with various next bytes.
+    """
     cls = kwire.messages.HeartbeatRequest
     follow = (0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF)
     texts = [bytes((lead,)) for lead in range(128, 256)]
@@ -453,7 +470,7 @@ def test_utf8_is_validated_as_in_python(kwire):
 
 
 def test_rows_have_the_limits_of_messages(kwire):
-    """``limits`` applies to each row, not to the array."""
+    """``limits`` applies to each row, not to the whole array."""
     cls = kwire.messages.HeartbeatRequest
     row = kwire.encode(cls(group_id="g"), 4)
     limits = kwire.Limits(frame_bytes=len(row))
@@ -467,7 +484,10 @@ def test_rows_have_the_limits_of_messages(kwire):
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
 def test_column_offsets_may_reach_the_limit(kwire, monkeypatch, on_error):
-    """String, element and error offsets may reach the limit, but not more."""
+    """The offsets of strings, elements and errors may reach the maximum.
+
+    If they exceed it, an error is raised. The test reduces the maximum.
+    """
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
@@ -492,7 +512,7 @@ def test_column_offsets_may_reach_the_limit(kwire, monkeypatch, on_error):
 
 
 def test_invalid_array_offsets_are_rejected(kwire):
-    """Offsets outside of the data are rejected, whatever reads them first."""
+    """Input offsets outside of the data raise an error before they are used."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
@@ -510,7 +530,7 @@ def test_invalid_array_offsets_are_rejected(kwire):
     for offsets in ([0, len(row) + 1], [-1, len(row) - 1], [len(row), 0], [0, -1]):
         with pytest.raises(ValueError, match="offsets of row 0"):
             call(offsets)
-    # The first row's size is used to estimate the memory for all rows.
+    # Even the size of the first row, which estimates the memory, must be valid.
     for last in (-1, 0, len(row) - 1, len(row) + 1, 2**31 - 1):
         with pytest.raises(ValueError, match="offsets of row 1"):
             call([0, len(row), last], count=2)
@@ -534,7 +554,10 @@ def test_invalid_array_offsets_are_rejected(kwire):
 
 
 def test_buffers_are_released(kwire):
-    """Buffers are released after success and failure, so a bytearray is resizable."""
+    """The input is released after success and failure.
+
+    A bytearray can therefore be resized.
+    """
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
@@ -553,10 +576,10 @@ def test_buffers_are_released(kwire):
 
 
 def test_no_object_is_made_for_a_row(twins):
-    """The Python allocations of the compiled engine do not grow with the rows.
+    """Decoding rows with the compiled engine creates no Python object per row.
 
-    The columns are not Python objects. Even one minimum-size object per row would add
-    800 KB.
+    The columns are not Python objects. Even one object of the minimum size per row
+    would need 800 KB.
     """
     kwire = twins.fast
     cls = kwire.messages.MetadataResponse
@@ -573,7 +596,7 @@ def test_no_object_is_made_for_a_row(twins):
 
 
 def test_other_threads_run_during_a_call(twins):
-    """Another thread keeps running during a long call of the compiled engine."""
+    """Another thread runs while the compiled engine decodes a large array."""
     kwire = twins.fast
     columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")
     cls = kwire.messages.MetadataResponse
@@ -604,7 +627,10 @@ def test_other_threads_run_during_a_call(twins):
 )
 @pytest.mark.parametrize("family", sorted(hostile.FAMILIES))
 def test_no_byte_after_the_data_is_read(twins, family):
-    """Every hostile row is the last one, and ends at an inaccessible page."""
+    """No byte after the data of the array is read.
+
+    Every damaged message is the last row, and ends at an inaccessible page.
+    """
     kwire, guarded = twins.fast, Guarded()
     columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")
 

@@ -25,7 +25,10 @@ NAMES = sorted(name for name, _ in golden.by_pair() if name.endswith("Request"))
 
 
 def to_arrow(kwire, rows, kind=None, **options):
-    """Call ``request_headers_to_arrow`` on one engine, and validate the result."""
+    """Call ``request_headers_to_arrow`` on one engine.
+
+    Validate the result and return it.
+    """
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     array = (
         pyarrow.array(rows, kind or pyarrow.binary()) if type(rows) is list else rows
@@ -36,16 +39,16 @@ def to_arrow(kwire, rows, kind=None, **options):
 
 
 def columns_of(kwire):
-    """Import the ``header_columns`` module of one engine."""
+    """Import the module ``header_columns`` of one engine."""
     return importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.header_columns"
     )
 
 
 def expected(kwire, frame):
-    """Decode one header with ``decode_request``. Return its fields, or its error.
+    """Decode the header of one frame with ``decode_request``.
 
-    An error in the body, or after it, does not affect the header.
+    Return its fields, or the error. An error in the body or after it is ignored.
     """
     header = kwire.messages.RequestHeader
     try:
@@ -70,7 +73,10 @@ def expected(kwire, frame):
 
 
 def check_agreement(kwire, frames):
-    """Compare columns with ``decode_request``. Return the number of invalid frames."""
+    """Assert that the columns equal the result of ``decode_request`` for every frame.
+
+    Return the number of frames with an invalid header.
+    """
     rows = to_arrow(kwire, frames, on_error="null").to_pylist()
     bad = 0
     for frame, row in zip(frames, rows, strict=True):
@@ -102,7 +108,7 @@ def check_agreement(kwire, frames):
 
 
 def frames_of_all_versions(kwire):
-    """Return a frame for every request and version, with a golden vector as body."""
+    """Return one frame per request version. Its body is a golden vector."""
     frames = []
     for number, name in enumerate(NAMES):
         cls = getattr(kwire.messages, name)
@@ -125,7 +131,7 @@ OLDEST = "ControlledShutdownRequest", 0
 
 
 def short_frames(kwire):
-    """Return one frame per header kind. The last one has unknown tags."""
+    """Return one short frame per header version. The last one has unknown tags."""
     frames = [
         bytes.fromhex("0007 0000 00000001 01020304"),
         bytes.fromhex("000c 0003 fffffffe 0003") + "aä".encode() + b"body",
@@ -141,7 +147,7 @@ def short_frames(kwire):
 
 
 def test_header_columns_equal_decoded_headers(kwire):
-    """Test all requests and versions, with bodies that Kafka wrote."""
+    """The columns contain the headers of all requests in all versions."""
     frames = frames_of_all_versions(kwire)
     assert len(frames) > 300
     assert check_agreement(kwire, frames) == 0
@@ -163,7 +169,7 @@ def test_header_columns_equal_decoded_headers(kwire):
 
 
 def test_unknown_versions_have_no_header(kwire):
-    """Test versions outside the valid range, and API keys without a request."""
+    """A frame with an unknown API key or version has no header columns."""
     bad = []
     for name in NAMES:
         cls = getattr(kwire.messages, name)
@@ -181,14 +187,17 @@ def test_unknown_versions_have_no_header(kwire):
 
 
 def test_truncated_headers_are_errors_in_rows(kwire):
-    """A truncated header is an error, but a missing body is not."""
+    """A truncated header is an error of its row. A missing body is not."""
     frames = short_frames(kwire)
     prefixes = [frame[:end] for frame in frames for end in range(len(frame) + 1)]
     assert 30 < check_agreement(kwire, prefixes) < len(prefixes)
 
 
 def test_changed_header_bytes_have_the_outcome_of_decoding(kwire):
-    """Replace every header byte by all 256 values."""
+    """If a header byte changes, the row has the outcome of ``decode_request``.
+
+    Every header byte is replaced by all values.
+    """
     bad = total = 0
     for frame in short_frames(kwire):
         changed = [
@@ -215,7 +224,7 @@ def test_changed_header_bytes_have_the_outcome_of_decoding(kwire):
 @example(frames=[((1, 12), bytes(4) + b"\0\0\2\5\0\5\0")])
 @example(frames=[((1, 12), bytes(4) + b"\0\1\xff\0")])
 def test_random_header_bytes_have_the_outcome_of_decoding(kwire, frames):
-    """Test arbitrary bytes after the API key and version."""
+    """Random bytes after the key and version have the outcome of ``decode_request``."""
     check_agreement(
         kwire,
         [
@@ -228,7 +237,7 @@ def test_random_header_bytes_have_the_outcome_of_decoding(kwire, frames):
 
 
 def test_twins_give_equal_columns(twins):
-    """Types, values and the bytes of all buffers are equal."""
+    """Both engines return columns with equal types, values and buffers."""
     frames = frames_of_all_versions(twins.pure)
     dice = random.Random(5)
     rows = [
@@ -247,7 +256,10 @@ def test_twins_give_equal_columns(twins):
 
 
 def test_all_forms_of_input_have_equal_results(kwire):
-    """Slices, chunks, views and large arrays with the same rows have equal results."""
+    """Arrays of all forms with the same rows have the same result.
+
+    The forms are slices, chunks, views and large arrays.
+    """
     rows = [*short_frames(kwire), None, *short_frames(kwire)]
     headers = to_arrow(kwire, rows)
     assert headers.null_count == 1
@@ -268,7 +280,7 @@ def test_all_forms_of_input_have_equal_results(kwire):
 
 
 def test_request_headers_to_arrow_rejects_other_input(kwire):
-    """Unsupported input and unknown policies raise an error."""
+    """Input of another type, and an unknown value of ``on_error``, raise an error."""
     with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, (b"",))
     with pytest.raises(ValueError, match="on_error"):
@@ -276,7 +288,7 @@ def test_request_headers_to_arrow_rejects_other_input(kwire):
 
 
 def test_rows_have_the_limits_of_frames(kwire):
-    """``limits`` applies to single rows. Unknown APIs are detected before."""
+    """``limits`` applies to each row. An unknown API is reported before."""
     frame = short_frames(kwire)[1]
     limits = kwire.Limits(frame_bytes=len(frame))
     assert len(to_arrow(kwire, [frame] * 9, limits=limits)) == 9
@@ -291,7 +303,10 @@ def test_rows_have_the_limits_of_frames(kwire):
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
 def test_column_offsets_may_reach_the_limit(kwire, monkeypatch, on_error):
-    """Offsets and body positions may reach the maximum, but not exceed it."""
+    """The offsets and the body positions may reach the maximum.
+
+    If they exceed it, an error is raised. The test reduces the maximum.
+    """
     engine = f"{kwire.__name__}._engine.{kwire.backend}"
     modules = [
         importlib.import_module(f"{engine}.{name}")
@@ -312,7 +327,7 @@ def test_column_offsets_may_reach_the_limit(kwire, monkeypatch, on_error):
 
 
 def test_invalid_array_offsets_are_rejected(kwire):
-    """Offsets outside of the data are rejected before any row is read."""
+    """Input offsets outside of the data raise an error before any row is read."""
     frame = short_frames(kwire)[1]
 
     def call(offsets, validity=None, start=0, count=1):
@@ -342,9 +357,9 @@ def test_invalid_array_offsets_are_rejected(kwire):
 
 
 def test_row_that_changes_during_decoding_is_rejected(kwire):
-    """If the callback accepts an invalid row, the input has changed.
+    """If a row changes while it is decoded, an error is raised.
 
-    This is an error.
+    The engine has rejected the row, but the callback that decodes it again accepts it.
     """
     arguments = (
         kwire.messages.RequestHeader,
@@ -365,7 +380,7 @@ def test_row_that_changes_during_decoding_is_rejected(kwire):
 
 
 def test_no_object_is_made_for_a_good_row(twins):
-    """The Python allocations of the compiled engine do not grow with the rows."""
+    """Decoding valid rows with the compiled engine creates no Python object per row."""
     rows = frames_of_all_versions(twins.fast)
     for count in (1, 50):
         array = pyarrow.array([*rows, None] * count, pyarrow.binary())
@@ -384,7 +399,7 @@ def test_no_object_is_made_for_a_good_row(twins):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_no_byte_after_the_data_is_read(twins):
-    """Truncated and damaged frames end at an inaccessible page."""
+    """No byte after a frame is read. Damaged frames end at an inaccessible page."""
     kwire, guarded = twins.fast, Guarded()
     columns, dice = columns_of(kwire), random.Random(8)
     frames = short_frames(kwire)

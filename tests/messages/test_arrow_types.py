@@ -10,20 +10,20 @@ from kwire.schema import plan
 
 
 def test_every_primitive_has_a_type():
-    """A new Kafka type without a column type is detected here."""
+    """Every Kafka type has a column type. A new type would be detected here."""
     assert set(plan.CODES.values()) == set(OF_PLAN)
     assert set(OF_PLAN.values()) <= set(load_arrow_types())
 
 
 def test_names_and_types_map_to_each_other():
-    """Every type has a single name."""
+    """Every column type has exactly one name, and every name one type."""
     types = load_arrow_types()
     assert len(set(types.values())) == len(types)
     assert str(types["timestamp"]) == "timestamp[us, tz=UTC]"
 
 
 def test_names_need_no_pyarrow():
-    """Using type names does not import pyarrow."""
+    """Converting type names does not import pyarrow."""
     code = "import sys, kwire.messages.arrow_types; print('pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr

@@ -51,17 +51,17 @@ DIRECTORY = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
 
 @pytest.fixture
 def control(kwire):
-    """Return one engine's ``control_records`` module."""
+    """Return the module ``control_records`` of one engine."""
     return importlib.import_module(f"{kwire.__name__}.messages.control_records")
 
 
 def decode_hex(control, pair):
-    """Decode a pair of hexadecimal strings."""
+    """Decode a control record from hexadecimal texts of its key and value."""
     return control.decode_control_record(*map(bytes.fromhex, pair))
 
 
 def test_transaction_markers_contain_the_coordinator_epoch(kwire, control):
-    """ABORT and COMMIT contain the epoch of the coordinator."""
+    """A transaction marker, ABORT or COMMIT, contains the coordinator epoch."""
     marker = kwire.messages.EndTxnMarker
     aborted = decode_hex(control, ABORT)
     assert (aborted.type, aborted.type_name) == (0, "ABORT")
@@ -72,7 +72,10 @@ def test_transaction_markers_contain_the_coordinator_epoch(kwire, control):
 
 
 def test_leader_change_contains_leader_and_voters(kwire, control):
-    """The message contains the leader and the voters. Version 1 adds directory ids."""
+    """A leader change contains the leader and the voters.
+
+    In version 1, the voters have directory ids.
+    """
     message = kwire.messages.LeaderChangeMessage
     record = decode_hex(control, LEADER_CHANGE)
     assert (record.type, record.type_name) == (2, "LEADER_CHANGE")
@@ -128,26 +131,35 @@ def test_kraft_version_and_voters_are_decoded(kwire, control):
 )
 @pytest.mark.parametrize("value", [b"", b"\xff", None])
 def test_unknown_types_are_reported_and_skipped(control, key, type_, value):
-    """Kafka's readers ignore unknown types, so their values are not checked."""
+    """A control record of an unknown type is returned without a message.
+
+    Its value is not checked, because Kafka's readers ignore it.
+    """
     record = control.decode_control_record(bytes.fromhex(key), value)
     assert (record.type, record.type_name, record.message) == (type_, "UNKNOWN", None)
 
 
 @pytest.mark.parametrize("key", ["00010001", "000500010000", "7fff0001ff"])
 def test_newer_keys_are_read_as_far_as_known(control, key):
-    """A later version may append fields to the key, which are ignored."""
+    """A key of a newer version is decoded, and its additional bytes are ignored."""
     record = decode_hex(control, (key, COMMIT[1]))
     assert record == decode_hex(control, COMMIT)
 
 
 def test_newer_end_markers_are_read_as_far_as_known(control):
-    """Kafka decodes a version 1 marker as version 0 and ignores additional bytes."""
+    """An end marker of version 1 is decoded as version 0, like in Kafka.
+
+    Additional bytes are ignored.
+    """
     record = decode_hex(control, ("00000001", "0001 7fffffff ffff"))
     assert record == decode_hex(control, COMMIT)
 
 
 def test_newer_kraft_records_raise_unsupported_version(kwire, control):
-    """Newer versions are rejected, because their layouts are unknown."""
+    """A KRaft control record of a newer version raises UnsupportedVersion.
+
+    Its layout is unknown.
+    """
     for pair in ALL[2:]:
         newer = pair[0], f"0002{pair[1][4:]}"
         with pytest.raises(kwire.UnsupportedVersion, match=r"\(got 2\)"):
@@ -171,14 +183,17 @@ def test_newer_kraft_records_raise_unsupported_version(kwire, control):
     ],
 )
 def test_errors_name_part_field_and_byte(kwire, control, key, value, path, offset):
-    """Test negative versions, truncation and trailing bytes, in keys and values."""
+    """An error names the part, the field and the position of the invalid byte.
+
+    Keys and values have negative versions, truncated bytes and trailing bytes.
+    """
     with pytest.raises(kwire.DecodeError) as caught:
         decode_hex(control, (key, value))
     assert (caught.value.path, caught.value.offset) == (path, offset)
 
 
 def test_null_keys_and_values_are_refused(kwire, control):
-    """If the key or value is null, an error is raised."""
+    """A null key or a null value raises an error."""
     for key, value, path in [
         (None, b"\0\0\0\0\0\0", "key"),
         (b"\0\0\0\1", None, "value"),
@@ -190,7 +205,7 @@ def test_null_keys_and_values_are_refused(kwire, control):
 
 
 def test_limits_apply_to_control_records(kwire, control):
-    """A 10-byte limit accepts an end marker and rejects a list of voters."""
+    """A limit of 10 bytes accepts an end marker and rejects a voters record."""
     low = kwire.Limits(frame_bytes=10)
     key, value = map(bytes.fromhex, ABORT)
     assert control.decode_control_record(key, value, limits=low).type == 0
@@ -222,7 +237,7 @@ def test_control_records_are_values(control):
 
 
 def test_any_contiguous_buffer_is_accepted(control):
-    """Keys and values may be views of a batch."""
+    """Keys and values may be views, such as parts of a batch."""
     for pair in ALL:
         for kind in (bytearray, memoryview):
             key, value = (kind(bytes.fromhex(text)) for text in pair)
@@ -232,7 +247,7 @@ def test_any_contiguous_buffer_is_accepted(control):
 
 
 def describe_outcome(package, key, value):
-    """Decode a control record. Return its repr, or all error attributes."""
+    """Decode a control record. Return its repr, or a tuple of all error attributes."""
     module = importlib.import_module(f"{package.__name__}.messages.control_records")
     try:
         return repr(module.decode_control_record(key, value))
@@ -247,7 +262,7 @@ def describe_outcome(package, key, value):
 
 
 def damage_records():
-    """Yield all records, truncated at every byte and with every byte replaced."""
+    """Yield all records truncated at every byte, and with every byte replaced."""
     for key, value in (map(bytes.fromhex, pair) for pair in ALL):
         for end in range(len(key)):
             yield key[:end], value
@@ -261,9 +276,9 @@ def damage_records():
 
 
 def test_damaged_records_give_a_record_or_a_typed_error(kwire):
-    """Truncation is always an error.
+    """A truncated record is an error.
 
-    A replaced byte yields a record or a kwire error.
+    A record with a replaced byte is decoded, or raises an error of kwire.
     """
     for key, value in (map(bytes.fromhex, pair) for pair in ALL):
         for end in range(len(key)):
@@ -278,7 +293,7 @@ def test_damaged_records_give_a_record_or_a_typed_error(kwire):
 
 
 def test_engines_agree_on_damaged_records(twins):
-    """Both engines return the same record, or the same error with the same message."""
+    """Both engines return the same record or error for damaged records."""
     for key, value in some(damage_records()):
         assert describe_outcome(twins.fast, key, value) == describe_outcome(
             twins.pure, key, value

@@ -28,12 +28,15 @@ BOUNDARIES = ALL_BOUNDARIES[: 2 * len(SHAPES)]
 RECORD_BOUNDARIES = ALL_BOUNDARIES[2 * len(SHAPES) :]
 NEWEST, OLDER = dict.fromkeys(row.release for row in BOUNDARIES)
 KAFKA_44 = {"array_elements": 1_000_000, "tagged_fields": 10_000}
-"""Arguments that the documentation recommends for a Kafka 4.4 broker."""
+"""Limits that the documentation recommends for a Kafka 4.4 broker."""
 
 
 @pytest.fixture
 def request_data(kwire):
-    """Return a Metadata request with three topics. One has two unknown tags."""
+    """Return an encoded Metadata request with three topics.
+
+    One topic has two unknown tags.
+    """
     m = kwire.messages.MetadataRequest
     topics = [m.MetadataRequestTopic(name=name) for name in "abc"]
     topics[1] = topics[1].replace(unknown_tagged_fields=((7, b"x"), (9, b"")))
@@ -42,9 +45,9 @@ def request_data(kwire):
 
 @pytest.mark.parametrize("options", [{}, {"compat": "java"}, {"zero_copy": True}])
 def test_array_over_the_limit_is_rejected_at_its_count(kwire, request_data, options):
-    """A count at the limit is accepted.
+    """An array whose count equals the limit is accepted.
 
-    If it is larger, the error has offset and path.
+    If the count is higher, the error has the offset of the count and the path.
     """
     cls = kwire.messages.MetadataRequest
     at_limit = kwire.Limits(array_elements=3)
@@ -59,7 +62,10 @@ def test_array_over_the_limit_is_rejected_at_its_count(kwire, request_data, opti
 
 @pytest.mark.parametrize("options", [{}, {"compat": "java"}, {"zero_copy": True}])
 def test_tags_over_the_limit_are_rejected_at_their_count(kwire, request_data, options):
-    """The limit applies to a single section of tagged fields, not to all together."""
+    """``tagged_fields`` limits the number of unknown tags in one tag section.
+
+    The sections of a message are not added up.
+    """
     cls = kwire.messages.MetadataRequest
     kwire.decode(cls, request_data, 12, limits=kwire.Limits(tagged_fields=2), **options)
     with pytest.raises(kwire.LimitExceeded) as caught:
@@ -71,7 +77,7 @@ def test_tags_over_the_limit_are_rejected_at_their_count(kwire, request_data, op
 
 
 def test_array_of_integers_over_the_limit_is_rejected(kwire):
-    """Integer arrays have separate decoding loops."""
+    """The limit applies to integer arrays, which have separate decoding loops."""
     m = kwire.messages.DescribeLogDirsRequest
     topic = m.DescribableLogDirTopic(topic="a", partitions=(1, 2, 3))
     for version in (1, 2):
@@ -83,7 +89,10 @@ def test_array_of_integers_over_the_limit_is_rejected(kwire):
 
 
 def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
-    """Every function that decodes messages with ``limits`` rejects the same counts."""
+    """All functions with ``limits`` reject the same counts.
+
+    They decode frames, columns and byte maps.
+    """
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     byte_map = importlib.import_module(f"{kwire.__name__}.explain")
     cls = kwire.messages.MetadataRequest
@@ -121,7 +130,10 @@ def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
 
 
 def test_tags_of_headers_have_the_same_limit(kwire):
-    """Header columns and ``decode_request`` raise the same error."""
+    """``tagged_fields`` applies to the tags of a request header.
+
+    Header columns and ``decode_request`` raise the same error.
+    """
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     header = kwire.messages.RequestHeader(
         request_api_key=3,
@@ -140,7 +152,10 @@ def test_tags_of_headers_have_the_same_limit(kwire):
 
 
 def test_count_limits_affect_equality(kwire):
-    """The count limits affect equality, hash, pickles and repr."""
+    """Two Limits objects with different count limits are not equal.
+
+    Hash, pickles and repr include the count limits.
+    """
     limits = kwire.Limits(**KAFKA_44)
     assert limits == kwire.Limits(**KAFKA_44) != kwire.Limits()
     assert pickle.loads(pickle.dumps(limits)) == limits
@@ -151,7 +166,10 @@ def test_count_limits_affect_equality(kwire):
 
 
 def test_boundaries_are_those_of_the_newest_releases():
-    """A new release requires running ``tools/interop/oracle/boundaries.py`` again."""
+    """The recorded boundaries are those of the newest releases.
+
+    For a new release, run ``tools/interop/oracle/boundaries.py`` again.
+    """
     newest = list(releases.NAMES[-2:])
     assert [OLDER.rpartition(".")[0], NEWEST.rpartition(".")[0]] == newest
     assert [row.shape for row in BOUNDARIES[::2]] == [shape.name for shape in SHAPES]
@@ -161,7 +179,7 @@ def test_boundaries_are_those_of_the_newest_releases():
 
 
 def test_every_changed_boundary_is_documented():
-    """The page lists every count that only the newest Kafka release rejects."""
+    """``deviations.md`` lists every count that only the newest release rejects."""
     page = (RECORDED.parents[3] / "docs" / "project" / "deviations.md").read_text()
     changed = boundary_shapes.changes(ALL_BOUNDARIES)
     assert changed
@@ -174,14 +192,18 @@ def test_every_changed_boundary_is_documented():
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_kwire_has_the_boundaries_of_both_releases(kwire, shape):
-    """The default limits match the older release, and KAFKA_44 the newest one."""
+    """The counts that kwire accepts are those of both Kafka releases.
+
+    By default, these are the counts of the older release. With ``KAFKA_44``, they are
+    those of the newest one.
+    """
     cls = getattr(kwire.messages, shape.message)
     rows = [row for row in BOUNDARIES if row.shape == shape.name]
     assert {row.release for row in rows} == {NEWEST, OLDER}
     for row in rows:
         limits = kwire.Limits(**KAFKA_44) if row.release == NEWEST else kwire.Limits()
         for count, is_accepted in ((row.accepted, True), (row.rejected, False)):
-            # Ten million elements would mainly test the machine's memory.
+            # Higher counts would mainly test the memory of the machine.
             if not 0 < count <= 1_000_001:
                 continue
             data = shape.encode(count)
@@ -197,7 +219,7 @@ def test_kwire_has_the_boundaries_of_both_releases(kwire, shape):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("shape", RECORD_SHAPES, ids=lambda shape: shape.name)
 def test_kwire_reads_the_records_that_both_releases_read(kwire, shape):
-    """Neither release has a record limit that the other one does not have."""
+    """Record counts that both Kafka releases accept are accepted."""
     rows = [row for row in RECORD_BOUNDARIES if row.shape == shape.name]
     assert len({(row.accepted, row.rejected) for row in rows}) == 1
     assert rows[0].rejected == 0

@@ -19,12 +19,12 @@ EXAMPLES = [(entry, example) for entry in ENTRIES for example in entry.examples]
 
 
 def title(value):
-    """Return the test id of an entry or an input."""
+    """Return the test id of a deviation or of an input."""
     return value.name if hasattr(value, "name") else value.title()
 
 
 def test_there_are_few_entries_and_each_is_complete():
-    """Every entry describes both behaviors and the reason.
+    """Every deviation describes both behaviors and the reason.
 
     Names and inputs are unique.
     """
@@ -43,7 +43,10 @@ def test_there_are_few_entries_and_each_is_complete():
 
 @sweep(("entry", "example"), EXAMPLES, ids=title)
 def test_kwire_does_what_the_page_says(kwire, entry, example):
-    """Test strict and lenient decoding. Kafka's behavior is taken from the page."""
+    """An input is decoded as its deviation states, strictly and with "java".
+
+    The behavior of Kafka is not tested here.
+    """
     strict = deviations.done_by_kwire(kwire, example, None)
     java = deviations.done_by_kwire(kwire, example, "java") if example.message else None
     assert list(deviations.faults(example, None, strict, java)) == []
@@ -53,7 +56,10 @@ def test_kwire_does_what_the_page_says(kwire, entry, example):
     ("entry", "example"), [pair for pair in EXAMPLES if pair[1].message], ids=title
 )
 def test_a_pattern_of_the_entry_matches_the_error(kwire, entry, example):
-    """``make interop`` assigns a difference to an entry by the text of the error."""
+    """A pattern of the deviation matches the error of kwire.
+
+    ``make interop`` uses the pattern to assign a difference to a deviation.
+    """
     cls = getattr(kwire.messages, example.message)
     try:
         kwire.decode(cls, example.input, example.version)
@@ -90,7 +96,10 @@ java = '{"topics": null}'
 
 
 def find_page_errors(kwire, page):
-    """Return the errors in the first example of a page, ignoring Kafka's behavior."""
+    """Return the errors in the first example of a page.
+
+    The behavior of Kafka is not checked.
+    """
     example = deviations.read(page)[0].examples[0]
     results = [
         deviations.done_by_kwire(kwire, example, mode) for mode in (None, "java")
@@ -99,7 +108,10 @@ def find_page_errors(kwire, page):
 
 
 def test_outdated_entry_is_detected(kwire):
-    """A null is accepted as in Kafka, so the entry of this page is outdated."""
+    """A deviation that no longer exists is reported.
+
+    On this page, kwire accepts a null in the same way as Kafka.
+    """
     (fault,) = find_page_errors(kwire, MADE_UP)
     assert fault == (
         "MetadataRequest v1 ffffffff: kwire: {'topics': None}; "
@@ -108,14 +120,14 @@ def test_outdated_entry_is_detected(kwire):
 
 
 def test_entry_without_a_difference_is_detected(kwire):
-    """If an entry describes no difference, it can never be verified."""
+    """A deviation without a difference is reported, because it cannot be verified."""
     page = MADE_UP.replace('"InvalidLength, byte 0"', "'{\"topics\": null}'")
     (fault,) = find_page_errors(kwire, page)
     assert fault.endswith("the page says that both do the same")
 
 
 def test_changed_result_of_kafka_is_detected():
-    """If Kafka's error changes, the check detects it."""
+    """If the error of Kafka changes, the deviation is reported."""
     example = deviations.read(MADE_UP)[0].examples[0]
     answer = {"ok": False, "step": "read", "error": "BufferUnderflowException"}
     kafka = deviations.done_by_kafka(example, answer)
@@ -124,7 +136,10 @@ def test_changed_result_of_kafka_is_detected():
 
 
 def test_unlisted_difference_has_no_name():
-    """A difference belongs to the first entry with a matching pattern, or to none."""
+    """A difference that no pattern matches belongs to no deviation.
+
+    If several patterns match, it belongs to the first one.
+    """
     assert deviations.name_of(
         "strict: InvalidValue: not UTF-8, key byte 2", ENTRIES
     ) == ("Text that is not UTF-8")
@@ -143,6 +158,6 @@ def test_unlisted_difference_has_no_name():
     ],
 )
 def test_incomplete_entry_is_rejected(excerpt, instead):
-    """If an entry is incomplete, an error is raised instead of ignoring it."""
+    """An incomplete deviation raises an error instead of being ignored."""
     with pytest.raises((ValueError, TypeError)):
         deviations.read(MADE_UP.replace(excerpt, instead))

@@ -22,13 +22,16 @@ def splitter(kwire):
 
 
 def test_frames_in_one_chunk_are_returned_in_order(splitter):
-    """All frames are returned in order, and no bytes are pending."""
+    """All frames in one chunk are returned in order. No bytes remain pending."""
     assert list(splitter.feed(STREAM)) == FRAMES
     assert splitter.pending == 0
 
 
 def test_split_position_of_chunks_does_not_matter(kwire):
-    """The split position does not matter, and incomplete frames are pending."""
+    """A stream that is split at any byte has the same frames.
+
+    The bytes of an incomplete frame remain pending.
+    """
     for position in range(len(STREAM) + 1):
         splitter = kwire.messages.framing.FrameSplitter()
         first = list(splitter.feed(STREAM[:position]))
@@ -40,7 +43,7 @@ def test_split_position_of_chunks_does_not_matter(kwire):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
 def test_small_chunks_are_joined_to_frames(splitter, size):
-    """Chunks may contain single bytes, or parts of several frames."""
+    """Chunks of any size are joined to frames."""
     received = []
     for position in range(0, len(STREAM), size):
         received += splitter.feed(memoryview(STREAM)[position : position + size])
@@ -48,7 +51,7 @@ def test_small_chunks_are_joined_to_frames(splitter, size):
 
 
 def test_random_chunks_are_joined_to_frames(kwire):
-    """Split many frames at random, including empty chunks."""
+    """Random chunks are joined to frames. Some chunks are empty."""
     dice = random.Random(5)
     frames = [dice.randbytes(dice.choice((0, 1, 3, 4, 50, 2000))) for _ in range(300)]
     stream = b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
@@ -64,7 +67,7 @@ def test_random_chunks_are_joined_to_frames(kwire):
 
 
 def test_unconsumed_frames_are_returned_with_the_next_chunk(splitter):
-    """If the caller did not consume all frames, the next call returns them."""
+    """Frames that the caller has not consumed are returned by the next call."""
     assert next(splitter.feed(STREAM)) == FRAMES[0]
     splitter.feed(b"")
     assert list(splitter.feed(STREAM[:3])) == FRAMES[1:]
@@ -73,7 +76,10 @@ def test_unconsumed_frames_are_returned_with_the_next_chunk(splitter):
 
 @pytest.mark.parametrize("kind", [bytes, bytearray])
 def test_only_an_incomplete_frame_is_copied(kwire, kind):
-    """Later frames are slices of the chunk. Copying them would double the time."""
+    """Only a frame that spans two chunks is copied.
+
+    All other frames are slices of the chunk. Copying them would double the time.
+    """
     sizes = []
 
     class Counted(kwire.messages.framing.FrameSplitter):
@@ -91,7 +97,10 @@ def test_only_an_incomplete_frame_is_copied(kwire, kind):
 
 @pytest.mark.parametrize("size", [-1, -(2**31)])
 def test_negative_sizes_are_refused_at_their_place_in_the_stream(kwire, splitter, size):
-    """The offset is relative to the stream, and previous frames are returned first."""
+    """A negative size raises an error with its offset in the stream.
+
+    The frames before it are returned first.
+    """
     frames = splitter.feed(STREAM + size.to_bytes(4, "big", signed=True) + b"more")
     assert [next(frames) for _ in FRAMES] == FRAMES
     with pytest.raises(kwire.InvalidLength) as caught:
@@ -101,7 +110,10 @@ def test_negative_sizes_are_refused_at_their_place_in_the_stream(kwire, splitter
 
 
 def test_frame_splitter_repeats_its_error(kwire, splitter):
-    """A stream cannot continue after an error, so every call raises it again."""
+    """After an error, every call raises the same error.
+
+    The stream cannot be split any further.
+    """
     with pytest.raises(kwire.InvalidLength) as first:
         list(splitter.feed(b"\xff\xff\xff\xff"))
     for chunk in (STREAM, b"", STREAM):
@@ -111,7 +123,7 @@ def test_frame_splitter_repeats_its_error(kwire, splitter):
 
 
 def test_frame_limit_is_exact(kwire):
-    """A frame of the maximum size is accepted, but not one byte more."""
+    """A frame of the maximum size is accepted, and one byte more is rejected."""
     splitter = kwire.messages.framing.FrameSplitter(kwire.Limits(frame_bytes=5))
     assert list(splitter.feed(b"\0\0\0\5fives")) == [b"fives"]
     with pytest.raises(kwire.LimitExceeded) as caught:
@@ -122,7 +134,7 @@ def test_frame_limit_is_exact(kwire):
 
 
 def test_default_frame_limit_is_100_mib(kwire, splitter):
-    """The default limit equals that of a Kafka broker."""
+    """The default limit is 100 MiB, like that of a Kafka broker."""
     assert list(splitter.feed((100 * 2**20).to_bytes(4, "big"))) == []
     with pytest.raises(kwire.LimitExceeded):
         list(
@@ -133,7 +145,7 @@ def test_default_frame_limit_is_100_mib(kwire, splitter):
 
 
 def test_size_is_unlimited_without_a_limit(kwire):
-    """None disables the limit, but a declared size still allocates no memory."""
+    """If the limit is None, any size is accepted, but no memory is allocated for it."""
     splitter = kwire.messages.framing.FrameSplitter(kwire.Limits(frame_bytes=None))
     assert list(splitter.feed(b"\x7f\xff\xff\xff")) == []
 
@@ -146,13 +158,16 @@ def test_size_is_unlimited_without_a_limit(kwire):
     ],
 )
 def test_tls_is_recognised(kwire, splitter, chunk, words):
-    """TLS bytes look like a 340 MiB size, so the error mentions TLS."""
+    """If the bytes look like TLS, the error says so.
+
+    A TLS header would be a frame size of 340 MiB.
+    """
     with pytest.raises(kwire.LimitExceeded, match=words):
         list(splitter.feed(chunk))
 
 
 def test_memory_does_not_follow_the_announced_size(splitter):
-    """A declared 100 MiB size allocates no memory in advance."""
+    """A declared size of 100 MiB allocates no memory before the bytes arrive."""
     tracemalloc.start()
     try:
         list(splitter.feed((100 * 2**20).to_bytes(4, "big") + b"start"))
@@ -163,7 +178,10 @@ def test_memory_does_not_follow_the_announced_size(splitter):
 
 
 def test_time_is_linear_in_the_number_of_chunks(splitter):
-    """A large frame in many chunks is joined once, not once per chunk."""
+    """The time to join a large frame is linear in the number of its chunks.
+
+    The chunks are joined once, when the frame is complete.
+    """
     size, chunk = 2**20, bytes(64)
     list(splitter.feed(size.to_bytes(4, "big")))
     tracemalloc.start()
@@ -182,14 +200,20 @@ def test_time_is_linear_in_the_number_of_chunks(splitter):
     "chunk", [b"HTTP/1.1 400 Bad Request\r\n", b"GET / HTTP/1.1\r\n", b"POST /topics "]
 )
 def test_http_is_recognized(kwire, chunk):
-    """HTTP is the most common wrong protocol after TLS, from servers and clients."""
+    """If the bytes are HTTP, the error says so.
+
+    HTTP is the most common wrong protocol after TLS, from servers and clients.
+    """
     splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(kwire.LimitExceeded, match="the bytes are HTTP, not the Kafka"):
         list(splitter.feed(chunk))
 
 
 def _receive(splitter, stream, read_size):
-    """Receive a stream in the splitter's own buffer, ``read_size`` bytes at a time."""
+    """Receive a stream in the splitter's own buffer. Return the frames.
+
+    At most ``read_size`` bytes are received at a time.
+    """
     frames = []
     position = 0
     while position < len(stream):
@@ -203,7 +227,7 @@ def _receive(splitter, stream, read_size):
 
 @pytest.mark.parametrize("read_size", [1, 3, 4096, 65536, 1 << 20])
 def test_buffer_interface_returns_the_same_frames(kwire, read_size):
-    """``split`` and the buffer interface return the same frames, for all sizes."""
+    """The buffer interface returns the same frames as ``split`` for all read sizes."""
     sizes = [0, 1, 70_000, 3, 65_531, 65_532, 65_533, 200_000, 0, 5]
     bodies = [bytes([index]) * size for index, size in enumerate(sizes)]
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
@@ -213,7 +237,7 @@ def test_buffer_interface_returns_the_same_frames(kwire, read_size):
 
 
 def test_large_frame_is_not_copied(kwire):
-    """The frame is not copied, and later data does not overwrite it."""
+    """A large frame is returned without a copy. Later data does not overwrite it."""
     splitter = kwire.messages.framing.FrameSplitter()
     body = bytes(range(256)) * 1024
     stream = len(body).to_bytes(4, "big") + body
@@ -228,7 +252,10 @@ def test_large_frame_is_not_copied(kwire):
 
 
 def test_receive_buffer_grows_with_the_received_bytes(kwire):
-    """If a frame declares 90 MiB, the buffer is at most twice the received bytes."""
+    """The receive buffer has at most twice the size of the received bytes.
+
+    A frame that declares 90 MiB does not allocate them.
+    """
     splitter = kwire.messages.framing.FrameSplitter()
     stream = (90 << 20).to_bytes(4, "big") + bytes(1 << 20)
     position = 0
@@ -242,7 +269,7 @@ def test_receive_buffer_grows_with_the_received_bytes(kwire):
 
 
 def test_buffer_updated_rejects_more_bytes_than_the_buffer(kwire):
-    """If the caller passes a wrong count, no byte beyond the buffer is read."""
+    """``buffer_updated`` raises an error if the count exceeds the buffer."""
     splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(ValueError, match="length of the buffer"):
         splitter.buffer_updated(1)

@@ -12,28 +12,28 @@ import pytest
 from tests.harness.values import pairs
 
 HEARTBEAT_BODY = "0001 67 00000005 0001 6d"
-"""Heartbeat version 0: group "g", generation 5, member "m"."""
+"""Body of Heartbeat version 0: group "g", generation 5, member "m"."""
 
 
 def from_hex(text):
-    """Parse hexadecimal text with spaces."""
+    """Return the bytes of a hexadecimal text, ignoring spaces."""
     return bytes.fromhex(text)
 
 
 def framed(text):
-    """Decode hexadecimal text, and put the size before the bytes."""
+    """Return the bytes of a hexadecimal text after their INT32 size."""
     body = from_hex(text)
     return len(body).to_bytes(4, "big") + body
 
 
 @pytest.fixture
 def heartbeat(kwire):
-    """Return a request with the same bytes in versions 0 to 4."""
+    """Return a Heartbeat request that can be encoded in versions 0 to 4."""
     return kwire.messages.HeartbeatRequest(group_id="g", generation_id=5, member_id="m")
 
 
 def test_request_header_v1_has_a_client_id(kwire, heartbeat):
-    """The header contains key 12, version 0, correlation id 7 and client id "me"."""
+    """Request header version 1 has an API key, a version, an id and a client id."""
     frame = kwire.messages.framing.encode_request(
         heartbeat, 0, correlation_id=7, client_id="me"
     )
@@ -41,7 +41,10 @@ def test_request_header_v1_has_a_client_id(kwire, heartbeat):
 
 
 def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
-    """In flexible versions, the client id keeps its INT16 length. Tags follow it."""
+    """Request header version 2 has a tag section after the client id.
+
+    The client id keeps its INT16 length, although the version is flexible.
+    """
     frame = kwire.messages.framing.encode_request(
         heartbeat, 4, correlation_id=-2, client_id="me"
     )
@@ -51,7 +54,7 @@ def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
 
 @pytest.mark.parametrize(("version", "tags"), [(0, ""), (4, "00")])
 def test_null_client_id_is_encoded_as_minus_one(kwire, heartbeat, version, tags):
-    """None is encoded as length -1 and decoded as None."""
+    """The client id None is encoded as length -1, and decoded as None."""
     frame = kwire.messages.framing.encode_request(heartbeat, version, 1, None)
     assert frame[4:].startswith(from_hex(f"000c 000{version} 00000001 ffff {tags}"))
     header, request = kwire.messages.framing.decode_request(frame[4:])
@@ -60,7 +63,10 @@ def test_null_client_id_is_encoded_as_minus_one(kwire, heartbeat, version, tags)
 
 
 def test_request_header_v0_is_controlled_shutdown_v0_alone(kwire):
-    """The header has no client id, only the key, version and correlation id."""
+    """Only ControlledShutdown version 0 has request header version 0.
+
+    This header has no client id.
+    """
     request = kwire.messages.ControlledShutdownRequest(broker_id=3)
     frame = kwire.messages.framing.encode_request(request, 0, 7, "not sent")
     assert frame == framed("0007 0000 00000007 00000003")
@@ -72,7 +78,10 @@ def test_request_header_v0_is_controlled_shutdown_v0_alone(kwire):
 
 
 def test_request_header_version_depends_on_flexible_versions(kwire):
-    """It is 0 for ControlledShutdown v0, 2 for flexible versions, otherwise 1."""
+    """The request header version is 2 for flexible versions, and 1 for others.
+
+    The only exception is ControlledShutdown version 0, which has header version 0.
+    """
     counts = {0: 0, 1: 0, 2: 0}
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -88,7 +97,10 @@ def test_request_header_version_depends_on_flexible_versions(kwire):
 
 
 def test_header_of_an_unknown_api_version_is_decoded(kwire):
-    """A broker must answer ApiVersions v99 with error 35, so header v2 is decoded."""
+    """The header of an unknown ApiVersions version is decoded as header version 2.
+
+    A broker must answer such a request with error 35, and needs its correlation id.
+    """
     cls = kwire.messages.ApiVersionsRequest
     message = kwire._engine.active.engine.binding_of(cls).message
     assert kwire.schema.plan.request_header_version(message, 99) == 2
@@ -99,7 +111,7 @@ def test_header_of_an_unknown_api_version_is_decoded(kwire):
 
 
 def test_response_header_v1_adds_tags(kwire):
-    """Version 0 only has a correlation id, and version 1 adds tags."""
+    """Response header version 0 has only a correlation id, and version 1 also tags."""
     response = kwire.messages.HeartbeatResponse(throttle_time_ms=1, error_code=27)
     for version, expected in [
         (0, "00000007 001b"),
@@ -120,7 +132,10 @@ def test_response_header_v1_adds_tags(kwire):
 
 
 def test_api_versions_response_never_has_header_v1(kwire):
-    """The reader may not know the broker's versions yet, so tags cannot precede."""
+    """The response of ApiVersions always has header version 0.
+
+    The client may not know the broker's versions yet, so no tags may precede.
+    """
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     for version in response.valid_versions:
         frame = kwire.messages.framing.encode_response(response, version, 7)
@@ -134,7 +149,7 @@ def test_api_versions_response_never_has_header_v1(kwire):
 
 
 def test_tags_in_headers_are_read_and_dropped(kwire):
-    """A newer peer may add tags to a header, which do not affect the message."""
+    """Unknown tags in a header are skipped. They do not affect the message."""
     header, request = kwire.messages.framing.decode_request(
         from_hex("000c 0004 00000007 0002 6d65 01 05 02 aabb 02 67 00000005 026d 00 00")
     )
@@ -149,7 +164,10 @@ def test_tags_in_headers_are_read_and_dropped(kwire):
 
 
 def test_request_frames_round_trip(kwire):
-    """The header alone identifies the API and the version."""
+    """Every request is decoded from its frame.
+
+    The header identifies API and version.
+    """
     keys = set()
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -167,7 +185,7 @@ def test_request_frames_round_trip(kwire):
 
 
 def test_response_frames_round_trip(kwire):
-    """Test correlation id and body for all APIs and versions."""
+    """Every response is decoded from its frame, with the same correlation id."""
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind == "response":
@@ -177,7 +195,10 @@ def test_response_frames_round_trip(kwire):
 
 
 def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
-    """Trailing bytes are an error by default. Kafka's reader ignores them."""
+    """Trailing bytes raise an error with the offset of the first one.
+
+    With ``compat="java"``, they are ignored, as in Kafka's reader.
+    """
     framing = kwire.messages.framing
     frame = framing.encode_request(heartbeat, 0, 1, "me")[4:]
     with pytest.raises(kwire.TrailingBytes) as caught:
@@ -192,7 +213,7 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
 
 
 def test_offsets_count_from_the_start_of_the_frame(kwire, heartbeat):
-    """Error offsets in the body are relative to the frame."""
+    """The offset of an error in the body is relative to the start of the frame."""
     frame = kwire.messages.framing.encode_request(heartbeat, 0, 1, "me")[4:]
     with pytest.raises(kwire.Truncated) as caught:
         kwire.messages.framing.decode_request(frame[:-1])
@@ -207,7 +228,7 @@ def test_offsets_count_from_the_start_of_the_frame(kwire, heartbeat):
 
 @pytest.mark.parametrize("version", [0, 4])
 def test_every_prefix_of_a_frame_is_refused(kwire, heartbeat, version):
-    """The error for every truncation is typed and contains a field."""
+    """A truncated frame raises a DecodeError that contains a field."""
     frame = kwire.messages.framing.encode_request(heartbeat, version, 1, "me")[4:]
     for end in range(len(frame)):
         with pytest.raises(kwire.DecodeError) as caught:
@@ -228,7 +249,10 @@ def test_every_prefix_of_a_frame_is_refused(kwire, heartbeat, version):
 
 
 def test_twins_agree_on_headers_cut_short(twins):
-    """The API key and version are decoded outside the engines, with equal errors."""
+    """Both engines raise the same error for a truncated header.
+
+    The API key and the version are decoded outside of the engines.
+    """
     for end in range(14):
         outcomes = []
         for package in twins:
@@ -245,7 +269,7 @@ def test_twins_agree_on_headers_cut_short(twins):
 
 @pytest.mark.parametrize("key", [-1, 95, 32767])
 def test_unknown_api_keys_list_the_known_range(kwire, key):
-    """If the API key is unknown, this is a version error, not a decoding error."""
+    """An unknown API key raises UnsupportedVersion with the range of known keys."""
     frame = key.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(
         kwire.UnsupportedVersion, match=f"{key}.*kwire supports 0 to 94"
@@ -255,16 +279,16 @@ def test_unknown_api_keys_list_the_known_range(kwire, key):
 
 @pytest.mark.parametrize("version", [-1, 5, 32767])
 def test_unknown_versions_name_both_ranges(kwire, version):
-    """If the version is unknown, the error contains it and the supported versions."""
+    """An unknown version raises an error with the version and the supported ones."""
     frame = b"\0\x0c" + version.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(kwire.UnsupportedVersion, match=f"0 to 4.*{version}"):
         kwire.messages.framing.decode_request(frame)
 
 
 def test_only_requests_and_responses_have_frames(kwire):
-    """Other messages raise TypeError."""
+    """Messages that are neither requests nor responses raise TypeError."""
     messages, framing = kwire.messages, kwire.messages.framing
-    # Encoders that the correct function caches must not affect the wrong one.
+    # Encode a request first, because its cached encoder must not accept other classes.
     framing.encode_request(messages.HeartbeatRequest(), 0)
     framing.encode_response(messages.HeartbeatResponse(), 0)
     with pytest.raises(TypeError, match="a request is required"):
@@ -288,7 +312,7 @@ def test_only_requests_and_responses_have_frames(kwire):
     ],
 )
 def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
-    """If header and body are invalid, the first error in wire order is raised."""
+    """If the header and the body are invalid, the error of the header is raised."""
     for request in (heartbeat, heartbeat.replace(group_id=5)):
         with pytest.raises(kwire.EncodeError) as caught:
             kwire.messages.framing.encode_request(request, 4, **arguments)
@@ -297,7 +321,7 @@ def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
 
 
 def test_prefixed_messages_follow_their_version(kwire):
-    """The layout is an INT16 version followed by the message."""
+    """A prefixed message is an INT16 version, followed by the message."""
     messages, framing = kwire.messages, kwire.messages.framing
     principal = messages.DefaultPrincipalData(type="User", name="a")
     data = framing.encode_prefixed(principal, 0)
@@ -307,7 +331,10 @@ def test_prefixed_messages_follow_their_version(kwire):
 
 @pytest.mark.parametrize("version", [4, 5, 32767])
 def test_newer_consumer_protocol_is_read_as_the_highest_known(kwire, version):
-    """Group members may use newer versions, whose appended fields are ignored."""
+    """A consumer protocol message of a newer version is decoded as the highest known.
+
+    Group members may use newer versions, whose additional fields are ignored.
+    """
     cls = kwire.messages.ConsumerProtocolSubscription
     subscription = cls(topics=["a"], generation_id=3, rack_id="r")
     data = kwire.messages.framing.encode_prefixed(subscription, 3)
@@ -319,7 +346,7 @@ def test_newer_consumer_protocol_is_read_as_the_highest_known(kwire, version):
 
 
 def test_other_prefixed_messages_have_no_newer_versions(kwire):
-    """Unknown and negative versions are errors."""
+    """In other prefixed messages, an unknown version raises an error."""
     messages, framing = kwire.messages, kwire.messages.framing
     for cls, prefix in [
         (messages.DefaultPrincipalData, "0001"),
@@ -331,7 +358,7 @@ def test_other_prefixed_messages_have_no_newer_versions(kwire):
 
 @pytest.mark.parametrize("size", [0, 1])
 def test_truncated_version_prefix_is_an_error(kwire, size):
-    """Fewer than two bytes cannot contain a version."""
+    """A version prefix of less than two bytes raises Truncated."""
     with pytest.raises(kwire.Truncated) as caught:
         kwire.messages.framing.decode_prefixed(
             kwire.messages.DefaultPrincipalData, bytes(size)
@@ -340,7 +367,10 @@ def test_truncated_version_prefix_is_an_error(kwire, size):
 
 
 def test_frame_bytes_limits_frames(kwire, heartbeat):
-    """Every decoding function checks ``frame_bytes`` before it reads the input."""
+    """``frame_bytes`` limits the input of every decoding function.
+
+    It is checked before the input is read.
+    """
     small = kwire.Limits(frame_bytes=10)
     frame = kwire.messages.framing.encode_request(heartbeat, 0)[4:]
     principal = kwire.messages.DefaultPrincipalData
@@ -359,7 +389,7 @@ def test_frame_bytes_limits_frames(kwire, heartbeat):
 
 
 def test_frame_at_the_limit_is_accepted(kwire):
-    """A frame exactly at the limit is accepted, and one byte more is rejected.
+    """A frame whose size equals ``frame_bytes`` is accepted, and one byte more is not.
 
     The same applies to the default limit.
     """
@@ -379,7 +409,10 @@ SIZE_HINT = "begins with its own size; pass frame[4:]"
 
 
 def test_a_frame_with_its_size_is_recognized(kwire):
-    """Users who decode frames from a socket often forget to remove the size."""
+    """If a frame still has its size, the error says to remove the size.
+
+    Users who read frames from a socket often forget this.
+    """
     messages, framing = kwire.messages, kwire.messages.framing
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -399,7 +432,10 @@ def test_a_frame_with_its_size_is_recognized(kwire):
 
 
 def test_a_response_with_its_size_is_recognized(kwire):
-    """The size is decoded as the correlation id, so a later field fails."""
+    """If a response frame still has its size, the error says to remove the size.
+
+    The size is decoded as the correlation id, so that a later field fails.
+    """
     count = 0
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -414,9 +450,9 @@ def test_a_response_with_its_size_is_recognized(kwire):
 
 
 def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
-    """``decode`` expects a body.
+    """If ``decode`` receives a frame, the error suggests the function for frames.
 
-    If it receives a frame, the error suggests the function for frames.
+    ``decode`` expects the body without a header and a size.
     """
     messages, framing = kwire.messages, kwire.messages.framing
     request, response = messages.MetadataRequest(), messages.MetadataResponse()
@@ -438,7 +474,7 @@ def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
 
 
 def test_other_errors_have_no_hint(kwire):
-    """Other errors keep their text, offset and class."""
+    """All other errors have no hint. Text, offset and class are unchanged."""
     messages = kwire.messages
     for data in (b"", b"\0", b"\0\0\0", bytes(4), bytes(40), b"\xff" * 40):
         for call in (
@@ -453,6 +489,6 @@ def test_other_errors_have_no_hint(kwire):
             try:
                 call()
             except (kwire.DecodeError, kwire.UnsupportedVersion) as error:
-                # Four zeros are also an empty frame's size.
+                # The input of four zeros may also be the size of an empty frame.
                 assert ("framing" in str(error)) is False or data == bytes(4)
                 assert ("its own size" in str(error)) <= (data == bytes(4))

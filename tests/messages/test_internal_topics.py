@@ -24,7 +24,7 @@ CHANGES = (0, 1, 0x7F, 0x80, 0xFF)
 
 
 class Line(NamedTuple):
-    """Record of an internal topic."""
+    """Record of an internal topic, as written by Kafka."""
 
     topic: str
     key_message: str | None
@@ -48,7 +48,7 @@ def _record(line):
 
 
 def find_record(value_message, version=0):
-    """Return the record with this value message and version."""
+    """Return the record whose value is this message in this version."""
     for record in records():
         if (record.value_message, record.version) == (value_message, version):
             return record
@@ -62,7 +62,10 @@ def topics(kwire):
 
 
 def test_every_record_of_kafka_reads_as_kafka_reads_it(kwire, topics):
-    """Keys and values equal the golden vectors, compared as Kafka's JSON."""
+    """Keys and values of all records equal the golden vectors.
+
+    They are compared as Kafka's JSON.
+    """
     for record in records():
         key, value = topics.decode(record.topic, record.key, record.value)
         assert type(value).__name__ == record.value_message
@@ -77,7 +80,7 @@ def test_every_record_of_kafka_reads_as_kafka_reads_it(kwire, topics):
 
 
 def test_every_record_is_written_as_kafka_writes_it(topics):
-    """Encoding restores the bytes of all record types and versions."""
+    """Encoding a decoded record returns the bytes that Kafka wrote."""
     for record in records():
         key, value = topics.decode(record.topic, record.key, record.value)
         encoded = topics.encode(record.topic, key, value, record.version)
@@ -85,7 +88,7 @@ def test_every_record_is_written_as_kafka_writes_it(topics):
 
 
 def test_no_record_type_and_no_version_is_left_out(kwire):
-    """The vectors cover all known record types, so the tests above are complete."""
+    """The vectors contain every record type in every version that kwire knows."""
     pairs = {
         (name, version)
         for name in kwire.messages.ALL
@@ -93,7 +96,7 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
         if cls.kind in ("metadata", "coordinator-value")
         for version in cls.valid_versions
     }
-    # Only Kafka 2.8 used this record, in version 0 frames, which are not supported.
+    # Only Kafka 2.8 wrote this record, in frames of version 0, which kwire rejects.
     pairs.remove(("QuotaRecord", 0))
     pairs.add(("ShareGroupPartitionMetadataValue", 0))
     assert {(record.value_message, record.version) for record in records()} == pairs
@@ -101,13 +104,13 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
 
 
 def test_topics_list_equals_the_topics_with_records(topics):
-    """Dump tools use these names."""
+    """``TOPICS`` contains exactly the topics that have records."""
     names = sorted({record.topic for record in records()})
     assert list(topics.TOPICS) == names
 
 
 def test_tombstone_has_a_key_and_no_value(topics):
-    """A null value deletes its key, and is encoded as null."""
+    """A tombstone has a key and the value None, in both directions."""
     count = 0
     for record in records():
         if record.key is not None:
@@ -120,7 +123,10 @@ def test_tombstone_has_a_key_and_no_value(topics):
 
 
 def test_framed_record_without_value_is_none(topics):
-    """A framed topic without key and value is not written by Kafka, but is no error."""
+    """A record without a value in a framed topic is decoded to None.
+
+    Kafka does not write such a record, but it is not an error.
+    """
     assert topics.decode("__cluster_metadata", None, None) == (None, None)
 
 
@@ -130,7 +136,7 @@ def test_framed_record_without_value_is_none(topics):
         ("__consumer_offsets", "0012 0001 67", "0000"),
         ("__consumer_offsets", "7fff", "0000"),
         ("__share_group_state", "0002", "0000"),
-        # Types 9 and 6 are retired, but belong to other topics.
+        # The types 9 and 6 are no longer used, and are now types of other topics.
         ("__share_group_state", "0009 0001 67", "0000 01 00"),
         ("__transaction_state", "0001", "0000"),
         ("__cluster_metadata", None, "01 0d 00 00"),
@@ -141,14 +147,17 @@ def test_framed_record_without_value_is_none(topics):
 def test_unknown_record_types_raise_unsupported_version(
     kwire, topics, topic, key, value
 ):
-    """A newer Kafka may add types. A dump tool can show the bytes instead."""
+    """An unknown record type raises UnsupportedVersion.
+
+    A newer Kafka may have added the type. A dump tool can show the bytes instead.
+    """
     key = None if key is None else bytes.fromhex(key)
     with pytest.raises(kwire.UnsupportedVersion, match=f"record type .* {topic}"):
         topics.decode(topic, key, bytes.fromhex(value))
 
 
 def test_unknown_value_version_keeps_the_key_readable(kwire, topics):
-    """Only the value is from a newer Kafka, so the key can still be decoded."""
+    """If only the version of the value is unknown, the key can be decoded."""
     record = find_record("OffsetCommitValue", 4)
     newer = b"\0\5" + record.value[2:]
     with pytest.raises(kwire.UnsupportedVersion, match=r"OffsetCommitValue .* 0 to 4"):
@@ -161,7 +170,10 @@ def test_unknown_value_version_keeps_the_key_readable(kwire, topics):
 
 @pytest.mark.parametrize("frame_version", [0, 2])
 def test_other_frame_versions_are_refused(kwire, topics, frame_version):
-    """Version 0 was the preview in Kafka 2.8, whose records have other layouts."""
+    """Frames of any other version raise an error.
+
+    Version 0 was a preview in Kafka 2.8, whose records have other layouts.
+    """
     record = find_record("TopicRecord")
     frame = bytes([frame_version]) + record.value[1:]
     with pytest.raises(kwire.UnsupportedVersion, match="frame version 1"):
@@ -177,14 +189,14 @@ def test_other_frame_versions_are_refused(kwire, topics, frame_version):
     ],
 )
 def test_frame_numbers_over_int16_are_refused(kwire, topics, value, path, offset):
-    """Kafka limits types and versions to 32767."""
+    """A type or version above 32767 raises an error, as in Kafka."""
     with pytest.raises(kwire.DecodeError, match="32768 exceeds") as caught:
         topics.decode("__cluster_metadata", None, bytes.fromhex(value))
     assert (caught.value.path, caught.value.offset) == (path, offset)
 
 
 def test_negative_numbers_are_refused(kwire, topics):
-    """Kafka has no negative types or versions, so the bytes are damaged."""
+    """A negative type or version raises an error, because Kafka has none."""
     record = find_record("GroupMetadataValue")
     for key, value, path in [
         (b"\xff\xff" + record.key[2:], record.value, "key.type"),
@@ -196,7 +208,10 @@ def test_negative_numbers_are_refused(kwire, topics):
 
 
 def test_unexpected_and_missing_keys_are_rejected(kwire, topics):
-    """A missing or unexpected key is an error, because it indicates a wrong topic."""
+    """A missing or an unexpected key raises an error.
+
+    It indicates that the record is from another topic.
+    """
     with pytest.raises(kwire.DecodeError, match="no key") as caught:
         topics.decode("__cluster_metadata", b"", find_record("NoOpRecord").value)
     assert caught.value.path == "key"
@@ -206,7 +221,10 @@ def test_unexpected_and_missing_keys_are_rejected(kwire, topics):
 
 
 def test_errors_name_part_field_and_byte(kwire, topics):
-    """Offsets are relative to where the key or the value starts."""
+    """An error contains the part, the field and the offset of the invalid byte.
+
+    The offset is relative to the start of the key or the value.
+    """
     record = find_record("OffsetCommitValue", 3)
     with pytest.raises(kwire.Truncated) as caught:
         topics.decode(record.topic, record.key[:-1], record.value)
@@ -230,7 +248,10 @@ def test_errors_name_part_field_and_byte(kwire, topics):
 
 
 def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
-    """``compat`` ignores trailing bytes like Kafka's coordinators."""
+    """Trailing bytes raise an error with the offset of the first one.
+
+    With ``compat="java"``, they are ignored, as in Kafka's coordinators.
+    """
     for record in records():
         with pytest.raises(kwire.TrailingBytes) as caught:
             topics.decode(record.topic, record.key, record.value + b"!")
@@ -247,7 +268,7 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
 
 
 def test_options_apply_to_the_messages(kwire, topics):
-    """``zero_copy`` returns views, and ``limits`` applies."""
+    """``zero_copy`` returns views of the record, and ``limits`` applies to it."""
     record = find_record("GroupMetadataValue", 3)
     _, copied = topics.decode(record.topic, record.key, record.value)
     _, viewed = topics.decode(record.topic, record.key, record.value, zero_copy=True)
@@ -266,7 +287,7 @@ def test_options_apply_to_the_messages(kwire, topics):
 
 
 def test_any_contiguous_buffer_is_accepted(topics):
-    """Keys and values may be views of a log."""
+    """Keys and values may be views, such as parts of a log."""
     for record in (find_record("OffsetCommitValue", 4), find_record("TopicRecord")):
         expected = topics.decode(record.topic, record.key, record.value)
         for kind in (bytearray, memoryview):
@@ -275,7 +296,7 @@ def test_any_contiguous_buffer_is_accepted(topics):
 
 
 def test_decode_rejects_other_topics(topics):
-    """Other topics have no known layout."""
+    """A topic without a known layout raises an error."""
     with pytest.raises(ValueError, match=r"__consumer_offsets, .* 'orders'"):
         topics.decode("orders", b"", b"")
     with pytest.raises(ValueError, match="'orders'"):
@@ -283,7 +304,7 @@ def test_decode_rejects_other_topics(topics):
 
 
 def test_messages_of_other_topics_are_rejected(kwire, topics):
-    """Key, value and topic must match."""
+    """Encoding raises an error if the key, the value and the topic do not match."""
     m = kwire.messages
     for topic, key, value in [
         ("__consumer_offsets", m.OffsetCommitKey(), m.GroupMetadataValue()),
@@ -306,7 +327,7 @@ def test_messages_of_other_topics_are_rejected(kwire, topics):
 
 
 def test_truncated_records_are_rejected(kwire, topics):
-    """The error for every truncation is typed and has an offset and the part."""
+    """A truncated record raises a DecodeError with the offset and the part."""
     for record in records():
         for end in range(len(record.value)):
             with pytest.raises(kwire.DecodeError) as caught:
@@ -333,7 +354,7 @@ def change_records():
 
 
 def describe_outcome(package, record):
-    """Decode a record. Return its repr, or all error attributes."""
+    """Decode a record. Return its repr, or a tuple of all error attributes."""
     module = importlib.import_module(f"{package.__name__}.messages.internal_topics")
     try:
         key, value = module.decode(record.topic, record.key, record.value)
@@ -346,7 +367,7 @@ def describe_outcome(package, record):
 
 
 def test_changed_bytes_give_a_record_or_a_typed_error(kwire):
-    """If a byte is replaced, the result is a record or a kwire error, nothing else."""
+    """A record with a replaced byte is decoded, or raises an error of kwire."""
     errors = sum(
         len(describe_outcome(kwire, record)) == 4 for record in some(change_records())
     )
@@ -354,7 +375,10 @@ def test_changed_bytes_give_a_record_or_a_typed_error(kwire):
 
 
 def test_engines_agree_on_changed_bytes(twins):
-    """Both engines return equal messages, or errors with equal texts."""
+    """Both engines return the same result for records with a replaced byte.
+
+    It is a message, or an error with the same text.
+    """
     for record in some(change_records()):
         assert describe_outcome(twins.fast, record) == describe_outcome(
             twins.pure, record

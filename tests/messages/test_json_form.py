@@ -27,7 +27,7 @@ WITH_RECORDS = 121
 
 
 def find_lost_parts(package, message):
-    """Return what the JSON form of a message omits: tags, records, or both."""
+    """Return what the JSON form of a message lacks: "tags", "records", or both."""
     binding = package._engine.active.engine.binding_of(type(message))
     structs = (binding.message.struct, *binding.message.structs())
     fields = {struct.name: struct.fields for struct in structs}
@@ -50,14 +50,14 @@ def find_lost_parts(package, message):
 
 
 def decode_vector(package, vector):
-    """Decode a vector. Return the class and the message."""
+    """Decode a golden vector. Return (class, message)."""
     cls = getattr(package.messages, vector.message)
     return cls, package.decode(cls, vector.data, vector.version)
 
 
 @sweep("name", MESSAGES)
 def test_to_json_equals_the_json_of_kafka(kwire, name):
-    """Values, their types and the key order are equal."""
+    """The JSON form equals Kafka's JSON in values, types and key order."""
     for vector in golden.vectors():
         if vector.message == name != WITHOUT_CONVERTER:
             _, message = decode_vector(kwire, vector)
@@ -67,7 +67,11 @@ def test_to_json_equals_the_json_of_kafka(kwire, name):
 
 @sweep("name", MESSAGES)
 def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
-    """Complete forms are restored to the same bytes, and others to the same JSON."""
+    """``from_json`` restores Kafka's bytes from Kafka's JSON.
+
+    If the JSON lacks unknown tags or records, ``to_json`` of the result returns the
+    same JSON.
+    """
     for vector in golden.vectors():
         if vector.message != name:
             continue
@@ -85,7 +89,11 @@ def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
 
 
 def test_few_vectors_lose_data_in_json(kwire):
-    """Every flexible pair has one vector with unknown tags, and 121 contain records."""
+    """The JSON of few vectors lacks data.
+
+    Every flexible pair has one vector with unknown tags, and 121 vectors contain
+    records.
+    """
     counts = Counter()
     missing = Counter()
     flexible = set()
@@ -101,7 +109,7 @@ def test_few_vectors_lose_data_in_json(kwire):
 
 
 def test_json_text_restores_the_message(kwire):
-    """The form can be written and read with the ``json`` module."""
+    """The JSON form can be written and read with the module ``json``."""
     cls = kwire.messages.HeartbeatRequest
     message = cls(group_id="né𝄞", generation_id=-7, group_instance_id=None)
     text = json.dumps(kwire.to_json(message, 4))
@@ -109,7 +117,7 @@ def test_json_text_restores_the_message(kwire):
 
 
 def test_values_become_plain_json_types(kwire):
-    """Other integer types, including bool, become plain integers."""
+    """Integers of other types, including bool, become plain integers in the form."""
 
     class Seven:
         def __index__(self):
@@ -122,7 +130,7 @@ def test_values_become_plain_json_types(kwire):
 
 
 def test_zero_copy_messages_have_the_same_form(kwire):
-    """A memoryview and bytes have the same form."""
+    """A message with memoryviews has the same form as with bytes."""
     cls = kwire.messages.SaslAuthenticateRequest
     data = kwire.encode(cls(auth_bytes=b"\x00\xff\xfe"), 2)
     message = kwire.decode(cls, data, 2, zero_copy=True)
@@ -141,7 +149,10 @@ def test_zero_copy_messages_have_the_same_form(kwire):
     ],
 )
 def test_floats_without_a_json_number_become_words(kwire, value, form):
-    """As in Kafka, such values become strings, because JSON has no literal for them."""
+    """NaN and infinities become strings, because JSON has no numbers for them.
+
+    Kafka's converter does the same.
+    """
     cls = kwire.messages.AlterClientQuotasRequest
     message = cls(entries=[cls.EntryData(ops=[cls.OpData(key="k", value=value)])])
     converted = kwire.to_json(message, 1)
@@ -152,7 +163,7 @@ def test_floats_without_a_json_number_become_words(kwire, value, form):
 
 
 def test_an_integer_is_a_float_too(kwire):
-    """JSON does not distinguish 42 from 42.0."""
+    """An integer is a valid float, because JSON does not distinguish 42 from 42.0."""
     cls = kwire.messages.AlterClientQuotasRequest
     entry = {"entity": [], "ops": [{"key": "", "value": 42, "remove": False}]}
     decoded = kwire.from_json(cls, {"entries": [entry], "validateOnly": False}, 1)
@@ -161,7 +172,7 @@ def test_an_integer_is_a_float_too(kwire):
 
 @pytest.mark.parametrize("value", [True, None, "1.5", "nan", 10**400, [1.5]])
 def test_only_numbers_are_floats(kwire, value):
-    """bool, strings and integers beyond the float range are rejected."""
+    """A bool, a string, and an integer beyond the float range are not valid floats."""
     cls = kwire.messages.AlterClientQuotasRequest
     entry = {"entity": [], "ops": [{"key": "", "value": value, "remove": False}]}
     with pytest.raises(kwire.errors.InvalidValue, match="expected a number") as caught:
@@ -170,7 +181,7 @@ def test_only_numbers_are_floats(kwire, value):
 
 
 def test_uuids_are_written_as_kafka_prints_them(kwire):
-    """The form uses URL-safe base64 without padding, with 22 characters."""
+    """A UUID is written as URL-safe base64 of 22 characters, without padding."""
     cls = kwire.messages.DescribeTopicPartitionsResponse
     topic_id = uuid.UUID("ffffffff-ffff-4fff-bfff-fffffffffffe")
     message = cls(
@@ -182,7 +193,10 @@ def test_uuids_are_written_as_kafka_prints_them(kwire):
 
 
 def test_tagged_fields_at_their_default_are_left_out(kwire):
-    """Null is written if it is not the default. A missing key means the default."""
+    """A tagged field with its default value is omitted from the form.
+
+    Null is written if it is not the default. A missing key means the default.
+    """
     cls = kwire.messages.ConsumerGroupMemberMetadataValue
     default, null = cls(), cls(classic_member_metadata=None)
     assert default != null
@@ -193,7 +207,7 @@ def test_tagged_fields_at_their_default_are_left_out(kwire):
 
 
 def test_records_are_written_empty_and_read_from_base64(kwire):
-    """Kafka's form omits records, but kwire also reads them from base64."""
+    """Records are omitted from the form, like in Kafka, but can be read from base64."""
     cls = kwire.messages.ProduceRequest
     partition = cls.PartitionProduceData(records=b"\x01\x02")
     topic = cls.TopicProduceData(name="t", partition_data=[partition])
@@ -206,14 +220,17 @@ def test_records_are_written_empty_and_read_from_base64(kwire):
 
 
 def test_unknown_tagged_fields_are_dropped(kwire):
-    """Unknown tagged fields have no key in the JSON form."""
+    """Unknown tagged fields are omitted from the form."""
     cls = kwire.messages.HeartbeatRequest
     message = cls(unknown_tagged_fields=((5, b"x"),))
     assert kwire.to_json(message, 4) == kwire.to_json(cls(), 4)
 
 
 def test_to_json_omits_only_ignorable_absent_fields(kwire):
-    """Ignorable fields are omitted, and others raise the same error as ``encode``."""
+    """A field that the version does not have is omitted if it is ignorable.
+
+    Otherwise, the error of ``encode`` is raised.
+    """
     cls = kwire.messages.MetadataResponse
     form = kwire.to_json(cls(throttle_time_ms=9, cluster_id="c"), 0)
     assert set(form) == {"brokers", "topics"}
@@ -225,7 +242,7 @@ def test_to_json_omits_only_ignorable_absent_fields(kwire):
 
 
 def test_to_json_rejects_invalid_values(kwire):
-    """If a value is wrong, ``EncodeError`` contains its path."""
+    """An invalid value raises EncodeError with its path."""
     cls = kwire.messages.MetadataRequest
     message = cls(topics=[cls.MetadataRequestTopic(name="a"), 7])
     with pytest.raises(kwire.EncodeError) as caught:
@@ -234,7 +251,7 @@ def test_to_json_rejects_invalid_values(kwire):
 
 
 def test_unsupported_version_error_names_the_valid_versions(kwire):
-    """The errors of both functions contain the supported versions."""
+    """An unsupported version raises an error with the supported versions."""
     cls = kwire.messages.HeartbeatRequest
     with pytest.raises(kwire.UnsupportedVersion, match="0 to 4"):
         kwire.to_json(cls(), 5)
@@ -243,7 +260,7 @@ def test_unsupported_version_error_names_the_valid_versions(kwire):
 
 
 def test_to_json_and_from_json_reject_other_classes(kwire):
-    """Other classes and nested structs raise TypeError."""
+    """Classes that are not messages, such as nested structs, raise TypeError."""
     for cls in (int, kwire.messages.MetadataRequest.MetadataRequestTopic):
         with pytest.raises(TypeError):
             kwire.from_json(cls, {}, 0)
@@ -252,7 +269,10 @@ def test_to_json_and_from_json_reject_other_classes(kwire):
 
 
 def request_with(partition):
-    """Return an OffsetCommitRequest v8 as JSON, with changes in one partition."""
+    """Return the JSON form of an OffsetCommit request version 8.
+
+    ``partition`` contains changes of its only partition.
+    """
     valid_partition = {
         "partitionIndex": 0,
         "committedOffset": 5,
@@ -303,7 +323,7 @@ PARTITION = "topics[1].partitions[0]"
     ],
 )
 def test_a_wrong_value_is_named_with_its_path(kwire, change, path, words):
-    """The error contains the message, the field, the expected type and the value."""
+    """A wrong value raises an error with message, field, expected type and value."""
     cls = kwire.messages.OffsetCommitRequest
     kwire.from_json(cls, request_with({}), 8)
     with pytest.raises(kwire.errors.InvalidValue) as caught:
@@ -328,7 +348,7 @@ def test_a_wrong_value_is_named_with_its_path(kwire, change, path, words):
     ],
 )
 def test_a_wrong_shape_is_named_with_its_path(kwire, key, value, path, words):
-    """Wrong container types and missing keys are errors with a path."""
+    """A wrong container type or a missing key raises an error with the path."""
     cls = kwire.messages.OffsetCommitRequest
     form = request_with({}) | {key: value}
     with pytest.raises(kwire.errors.InvalidValue) as caught:
@@ -338,7 +358,10 @@ def test_a_wrong_shape_is_named_with_its_path(kwire, key, value, path, words):
 
 
 def test_an_array_may_be_null_where_the_version_says_so(kwire):
-    """Null topics are valid from version 1 on."""
+    """An array may be null only in the versions in which it is nullable.
+
+    The topics of a Metadata request are nullable from version 1 on.
+    """
     cls = kwire.messages.MetadataRequest
     assert kwire.from_json(cls, {"topics": None}, 1).topics is None
     for value, version, words in ((5, 1, "an array or null"), (None, 0, "an array")):
@@ -348,7 +371,10 @@ def test_an_array_may_be_null_where_the_version_says_so(kwire):
 
 @pytest.mark.parametrize("obj", [None, [], "{}", 7])
 def test_message_that_is_not_an_object_is_rejected(kwire, obj):
-    """A common mistake is to pass JSON text instead of the parsed object."""
+    """If the form is not a dict, an error is raised.
+
+    A common mistake is to pass JSON text instead of the parsed object.
+    """
     with pytest.raises(kwire.errors.InvalidValue, match="expected an object") as caught:
         kwire.from_json(kwire.messages.HeartbeatRequest, obj, 4)
     assert caught.value.path == ""
@@ -358,7 +384,7 @@ def test_message_that_is_not_an_object_is_rejected(kwire, obj):
     "text", ["AP/", "AP_-", "AP/+ ", "=", "é", "A\nP/+", "AP/+=", "AP=="]
 )
 def test_base64_is_strict(kwire, text):
-    """Invalid base64 is rejected, without skipping characters."""
+    """Invalid base64 raises an error. No character is skipped."""
     cls = kwire.messages.SaslAuthenticateRequest
     with pytest.raises(kwire.errors.InvalidValue, match="base64") as caught:
         kwire.from_json(cls, {"authBytes": text}, 2)
@@ -382,7 +408,7 @@ def test_base64_is_strict(kwire, text):
     ],
 )
 def test_uuids_are_strict(kwire, text):
-    """Only the text that Kafka prints for a UUID is accepted."""
+    """A UUID must be exactly the text that Kafka prints."""
     cls = kwire.messages.AssignReplicasToDirsRequest
     form = {
         "brokerId": 1,
@@ -417,7 +443,10 @@ ODD = [
 
 
 def find_value_paths(form, path=()):
-    """Yield the paths to all values of a form, using first elements of arrays only."""
+    """Yield the paths to all values of a form.
+
+    Only first array elements are visited.
+    """
     yield path
     if isinstance(form, dict):
         for key in form:
@@ -428,7 +457,7 @@ def find_value_paths(form, path=()):
 
 @sweep("name", MESSAGES)
 def test_from_json_accepts_or_rejects_any_object(kwire, name):
-    """Unusual values yield ``InvalidValue``, or a message that can be encoded."""
+    """An unusual value is rejected, or results in a message that can be encoded."""
     cls = getattr(kwire.messages, name)
     version = cls.valid_versions.max
     full = kwire.decode(cls, golden.by_pair()[name, version][1].data, version)

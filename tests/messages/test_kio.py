@@ -28,7 +28,7 @@ from tests.harness.values import binding_of, build
 pytestmark = pytest.mark.gate_on_pure
 
 COVERED = 625
-"""302 requests, 302 responses, 17 data messages and 4 headers."""
+"""Number of kio's classes: 302 requests, 302 responses, 17 data messages, 4 headers."""
 ROUNDS = 4
 
 EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
@@ -39,7 +39,7 @@ TEXTS = ("", "t", "näme", "日本語", "𝄞" * 40, "x" * 130)
 
 @cache
 def entities():
-    """Load all kio message classes by name and version."""
+    """Return all message classes of kio by (name, version)."""
     entities_by_pair = {}
     for versions in schema_name_map.values():
         for version, places in versions.items():
@@ -60,12 +60,12 @@ NAMES = sorted(
 
 
 def is_nullable(field):
-    """Return whether kio accepts None for a field, ignoring array elements."""
+    """Return whether kio accepts None for a field itself, not for its elements."""
     return NoneType in get_args(field.type)
 
 
 def inner_type(annotation):
-    """Return the dataclass within ``X``, ``X | None`` or ``tuple[X, ...]``."""
+    """Return the dataclass ``X`` of ``X``, ``X | None`` or ``tuple[X, ...]``."""
     if is_dataclass(annotation):
         return annotation
     for argument in get_args(annotation):
@@ -83,7 +83,7 @@ class Bridge:
         self.dice = random.Random(seed)
 
     def struct(self, entity, layout):
-        """Create a struct as (plain value, entity)."""
+        """Create a struct. Return (plain value for kwire, entity of kio)."""
         plan = self.plan
         steps = [s for s in layout.steps if s.place in (plan.PRESENT, plan.TAGGED)]
         plain, values = {}, {}
@@ -94,7 +94,10 @@ class Bridge:
         return plain, entity(**values)
 
     def field(self, field, step):
-        """Create a field value, which may be an array."""
+        """Create the value of a field, which may be an array.
+
+        Return (plain value, value of kio).
+        """
         kind = field.metadata.get("kafka_type")
         if step.nullable and self.dice.random() < 0.3:
             return None, None
@@ -105,7 +108,10 @@ class Bridge:
         return [ours for ours, _ in pairs], tuple(theirs for _, theirs in pairs)
 
     def one(self, field, kind, step):
-        """Create one value or one element."""
+        """Create a single value or an array element.
+
+        Return (plain value, value of kio).
+        """
         plan, dice = self.plan, self.dice
         if step.plan is not None:
             return self.struct(inner_type(field.type), step.plan)
@@ -137,7 +143,10 @@ class Bridge:
 
 @sweep("name", NAMES)
 def test_kio_reads_and_writes_the_same(kwire, name):
-    """Both write the same bytes and read each other's, for all versions of kio."""
+    """The bytes of kwire and kio are equal, and each of them decodes the other's.
+
+    All versions of the message that kio supports are tested.
+    """
     cls = getattr(kwire.messages, name)
     for version in cls.valid_versions:
         entity = entities().get((name, version))
@@ -157,7 +166,7 @@ def test_kio_reads_and_writes_the_same(kwire, name):
 
 
 def test_all_messages_of_kio_are_compared(kwire):
-    """All messages and versions of kio exist in kwire, so no case is skipped."""
+    """Every message and version of kio exists in kwire, so that none is skipped."""
     assert len(entities()) == COVERED
     for name, version in entities():
         assert version in getattr(kwire.messages, name).valid_versions

@@ -19,13 +19,13 @@ VIEW = pyarrow.binary_view()
 
 
 def to_arrow(kwire, *arguments, **options):
-    """Decode messages to columns."""
+    """Call ``messages_to_arrow`` with views, and return the validated array."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     return arrow.messages_to_arrow(*arguments, **options)
 
 
 def produce(kwire, *sizes):
-    """Encode a Produce request with one topic per record set size."""
+    """Encode a Produce request with one topic for each record set size in ``sizes``."""
     cls = kwire.messages.ProduceRequest
     topics = [
         cls.TopicProduceData(
@@ -42,7 +42,7 @@ def produce(kwire, *sizes):
 
 
 def records_in(requests):
-    """Return the record sets in a Produce request column."""
+    """Return the record sets in a column of Produce requests."""
     return (
         requests.field("topic_data")
         .flatten()
@@ -53,7 +53,7 @@ def records_in(requests):
 
 
 def without_views(kind):
-    """Replace binary views by binary in a type."""
+    """Return the same type with binary instead of binary views."""
     if kind == VIEW:
         return pyarrow.binary()
     if pyarrow.types.is_struct(kind):
@@ -68,7 +68,10 @@ def without_views(kind):
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
 def test_views_equal_the_copied_columns(kwire, on_error):
-    """Test all lengths and null, with null and invalid rows."""
+    """Views have the same values as columns that copy.
+
+    The values have all lengths and null, and some rows are null or invalid.
+    """
     cls = kwire.messages.ProduceRequest
     rows = [produce(kwire, *range(20), None, 200), None, produce(kwire), b""]
     rows = rows[: 3 if on_error == "raise" else 4]
@@ -97,7 +100,10 @@ def test_views_equal_the_copied_columns(kwire, on_error):
     ],
 )
 def test_views_cover_bytes_in_every_kind_of_field(kwire, name, version):
-    """Test arrays, structs, tagged fields, and versions without the field."""
+    """All bytes fields are views: in arrays, in structs, and in tagged fields.
+
+    In versions without the field, the column is null.
+    """
     cls = getattr(kwire.messages, name)
     values = [
         build(kwire, name, fields) for _, fields in systematic(kwire, name, version)
@@ -111,7 +117,10 @@ def test_views_cover_bytes_in_every_kind_of_field(kwire, name, version):
 
 
 def test_views_keep_the_array_alive(kwire):
-    """A bytearray cannot be resized while it has views, and its changes are visible."""
+    """The array is kept alive as long as a view exists.
+
+    A bytearray cannot be resized, and its changes are visible.
+    """
     row = produce(kwire, 100)
     data = bytearray(row)
     offsets = pyarrow.py_buffer(
@@ -134,7 +143,7 @@ def test_views_keep_the_array_alive(kwire):
 
 
 def test_errors_release_the_array(kwire):
-    """The error is the same as without views, and the input is released."""
+    """After an error, the array is released. The error is the same as without views."""
     row = produce(kwire, 100)
     data = bytearray(row[:-1])
     offsets = pyarrow.py_buffer(bytes(4) + len(data).to_bytes(4, "little"))
@@ -146,7 +155,7 @@ def test_errors_release_the_array(kwire):
     with pytest.raises(kwire.DecodeError) as plain:
         to_arrow(kwire, array, kwire.messages.ProduceRequest, 9)
     assert str(caught.value) == str(plain.value)
-    # The tracebacks refer to frames that hold the array.
+    # The tracebacks of the errors refer to frames that hold the array, so delete them.
     del array, caught, plain
     gc.collect()
     data.append(0)

@@ -20,16 +20,19 @@ from kwire._text import suggest_names
     ],
 )
 def test_unknown_message_suggests_similar_names(kwire, name, near):
-    """If a name is misspelled or is an API name, the error suggests message classes."""
+    """The error about an unknown message name suggests similar message classes.
+
+    The name is misspelled, or is the name of an API.
+    """
     with pytest.raises(AttributeError, match=f"{name!r}; did you mean {near}"):
         getattr(kwire.messages, name)
 
 
 @pytest.mark.parametrize("name", ["zzzzz", "_FetchRequest", "__wrapped__"])
 def test_dissimilar_names_are_not_suggested(kwire, name):
-    """Dissimilar names refer to the list.
+    """The error about a dissimilar name refers to the list of messages.
 
-    Private names have no search, so they are fast.
+    Private names are not searched, because libraries often look them up.
     """
     with pytest.raises(AttributeError, match=r"see kwire\.messages\.ALL$"):
         getattr(kwire.messages, name)
@@ -45,7 +48,7 @@ def test_dissimilar_names_are_not_suggested(kwire, name):
     ],
 )
 def test_unknown_command_suggests_similar_names(kwire, name, suggestion):
-    """If a command is misspelled, the error suggests similar commands."""
+    """The error about an unknown command suggests similar commands."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     done = CliRunner().invoke(program, [name], prog_name="kwire")
     assert done.exit_code == 2
@@ -53,5 +56,8 @@ def test_unknown_command_suggests_similar_names(kwire, name, suggestion):
 
 
 def test_long_names_are_not_searched():
-    """Long names are not searched, because they are not typing errors."""
+    """Long names are not searched.
+
+    They are not typing errors, and a search would be slow.
+    """
     assert suggest_names("x" * 1_000_000, ["xx", "y"]) == ""

@@ -34,13 +34,16 @@ NAMES = installed.messages.ALL
 
 
 def versions(package, name):
-    """Return a message class and its versions."""
+    """Return (message class, list of its versions)."""
     cls = getattr(package.messages, name)
     return cls, cls.valid_versions
 
 
 def test_systematic_values_come_back(kwire, figure):
-    """Defaults, extremes, nulls, empty values and unknown tags are restored."""
+    """The systematic values of all pairs are decoded to equal messages.
+
+    They are defaults, extremes, nulls, empty values and unknown tags.
+    """
     came_back = Counter()
     for name, version in PAIRS:
         for title, plain in systematic(kwire, name, version):
@@ -76,7 +79,7 @@ def test_twins_write_the_same_bytes(twins, figure):
 
 
 def leaves(plan, code):
-    """Return the strategy for a plain type."""
+    """Return the hypothesis strategy for the values of a plain type."""
     if code in plan.INT_RANGES:
         return st.integers(*plan.INT_RANGES[code])
     text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -91,7 +94,7 @@ def leaves(plan, code):
 
 
 def structs(plan, layout):
-    """Return the strategy for a struct with optional fields and unknown tags."""
+    """Return the strategy for a struct, including optional fields and unknown tags."""
     fields, needed = {}, {}
     for step in layout.steps:
         if step.place not in (plan.PRESENT, plan.TAGGED):
@@ -106,7 +109,7 @@ def structs(plan, layout):
 
 
 def unknown_tags(above):
-    """Return the strategy for unknown tags in ascending order."""
+    """Return the strategy for ascending unknown tags above the tag ``above``."""
     tags = st.integers(above, 2**32 - 1) | st.integers(above, above + 3)
     pairs_ = st.dictionaries(tags, st.binary(max_size=9), max_size=3)
     return pairs_.map(lambda bytes_by_tag: tuple(sorted(bytes_by_tag.items())))
@@ -114,13 +117,13 @@ def unknown_tags(above):
 
 @cache
 def values_of(name, version):
-    """Return the strategy for a (message, version) pair."""
+    """Return the strategy for the messages of a (message, version) pair."""
     return structs(installed.schema.plan, binding_of(installed, name).plan(version))
 
 
 @st.composite
 def draw_message(draw):
-    """Draw a pair and a plain value for it."""
+    """Draw a (message, version) pair and a plain value for it."""
     name, version = draw(st.sampled_from(PAIRS))
     return name, version, draw(values_of(name, version))
 
@@ -128,7 +131,7 @@ def draw_message(draw):
 @settings(max_examples=500)
 @given(drawn=draw_message())
 def test_random_values_round_trip(twins, drawn):
-    """Every valid value is restored on both engines, with the same bytes."""
+    """A random message has the same bytes on both engines, and is decoded again."""
     name, version, plain = drawn
     encodings = []
     for package in twins:
@@ -143,7 +146,7 @@ def test_random_values_round_trip(twins, drawn):
 @settings(max_examples=150)
 @given(drawn=draw_message())
 def test_zero_copy_decodes_equal_values(kwire, drawn):
-    """``zero_copy`` only changes bytes to memoryview."""
+    """With ``zero_copy``, decoded messages are equal, but bytes are memoryviews."""
     name, version, plain = drawn
     message = build(kwire, name, plain)
     data = kwire.encode(message, version)
@@ -153,7 +156,7 @@ def test_zero_copy_decodes_equal_values(kwire, drawn):
 
 
 def non_default(package, field, default):
-    """Return a plain value that differs from the default of a field."""
+    """Return a plain value of the field that differs from ``default``."""
     if field.struct is not None and not field.is_array:
         if default is None:
             return {}
@@ -166,16 +169,16 @@ def non_default(package, field, default):
 
 
 def sample(package, field):
-    """Return a plain value other than the default of any schema."""
+    """Return a plain value that is not the default of any schema."""
     if field.struct is not None:
         return {}
     return Middle().leaves(package.schema.plan)[package.schema.plan.CODES[field.type]]
 
 
 def change_absent_fields(package, layout, plain):
-    """Yield the fields that a version lacks, as (path, state, message with a value).
+    """Yield (path, state, message with a value) for the fields that a version lacks.
 
-    In struct arrays, the second element has the value.
+    In an array of structs, the second element has the value.
     """
     plan = package.schema.plan
     for step in layout.steps:
@@ -195,7 +198,10 @@ def change_absent_fields(package, layout, plain):
 
 @sweep("name", NAMES)
 def test_absent_fields_are_rejected_or_dropped(kwire, name):
-    """Non-default values are rejected with their path, or dropped if ignorable."""
+    """A value of a field that the version lacks is rejected with its path.
+
+    If the field is ignorable, the value is dropped.
+    """
     cls, all_versions = versions(kwire, name)
     for version in all_versions:
         layout = binding_of(kwire, name).plan(version)
@@ -231,7 +237,7 @@ def test_absent_fields_of_both_kinds_are_covered(kwire):
 
 @sweep("name", NAMES)
 def test_unknown_tags_need_a_flexible_version(kwire, name):
-    """Unknown tags are kept in flexible versions and rejected in others."""
+    """Unknown tags are kept in flexible versions, and rejected in other versions."""
     cls, all_versions = versions(kwire, name)
     message = cls(**{TAGS: ((5000, b"kept"),)})
     for version in all_versions:
@@ -246,7 +252,7 @@ def test_unknown_tags_need_a_flexible_version(kwire, name):
 
 
 def test_null_that_is_no_default_is_written(kwire):
-    """Null is written with size 1 and content 0 if it is not the default."""
+    """A null struct that is not the default is written with size 1 and content 0."""
     cls = kwire.messages.ConsumerGroupMemberMetadataValue
     message = cls(classic_member_metadata=None)
     data = kwire.encode(message, 0)

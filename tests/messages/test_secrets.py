@@ -19,7 +19,7 @@ SECRET_BYTES = SECRET.encode()
 
 
 def holders(struct, secret):
-    """Yield one struct value per secret at any depth."""
+    """Yield (path, value) for every secret field in a struct, at any depth."""
     for field in struct.fields:
         if field.secret:
             yield {field.attribute: SECRET if field.type == "string" else secret}
@@ -29,7 +29,7 @@ def holders(struct, secret):
 
 
 def make_holder(cls, message_cls, values):
-    """Build the message that ``holders`` describes."""
+    """Build the message that contains a value of ``holders``."""
     fields = {}
     for name, value in values.items():
         if isinstance(value, tuple):
@@ -42,7 +42,7 @@ def make_holder(cls, message_cls, values):
 
 
 def secret_messages(kwire, secret=SECRET_BYTES):
-    """Yield every message that may contain a secret, once per secret."""
+    """Yield one message for every secret field of every message class."""
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
         for values in holders(registry.load(name).struct, secret):
@@ -50,7 +50,10 @@ def secret_messages(kwire, secret=SECRET_BYTES):
 
 
 def test_no_secret_is_printed(kwire):
-    """Secrets in lists, views and nested messages are not printed either."""
+    """``repr`` of a message does not contain a secret.
+
+    It may be in a list, a view or a nested message.
+    """
     assert len({type(message) for message in secret_messages(kwire)}) == 14
     for secret in (SECRET_BYTES, bytearray(SECRET_BYTES), SECRET, [SECRET]):
         for message in secret_messages(kwire, secret):
@@ -60,7 +63,10 @@ def test_no_secret_is_printed(kwire):
 
 
 def test_repr_shows_whether_a_secret_is_set(kwire):
-    """The output has type and size, so an empty token differs from a missing one."""
+    """``repr`` shows the type and size of a secret.
+
+    An empty token therefore differs from a missing one.
+    """
     request = kwire.messages.SaslAuthenticateRequest
     texts = [
         (b"", "<0 bytes, secret>"),
@@ -81,7 +87,10 @@ def test_repr_shows_whether_a_secret_is_set(kwire):
 
 
 def test_secret_is_only_hidden_in_repr(kwire):
-    """Equality, copies, pickles, encoding and ``to_dict`` use the secret itself."""
+    """Only ``repr`` hides a secret.
+
+    Equality, copies, pickles, encoding and ``to_dict`` use the secret itself.
+    """
     for message in secret_messages(kwire):
         assert SECRET in str(message.to_dict())
         assert pickle.loads(pickle.dumps(message)) == message
@@ -94,7 +103,7 @@ def test_secret_is_only_hidden_in_repr(kwire):
 
 @pytest.mark.parametrize("bad_value", [SECRET, 7, [SECRET], {"a": SECRET}, None])
 def test_encode_error_does_not_quote_a_secret(kwire, bad_value):
-    """If a password has a wrong type, the error does not contain it."""
+    """If a password has a wrong type, the EncodeError does not contain it."""
     for message in secret_messages(kwire, bad_value):
         try:
             kwire.encode(message, message.valid_versions.max)
@@ -104,7 +113,10 @@ def test_encode_error_does_not_quote_a_secret(kwire, bad_value):
 
 
 def test_versions_that_lack_a_field_do_not_quote_it(kwire):
-    """An error quotes the value of a missing field, which may contain a secret."""
+    """If a version lacks a secret field, the error does not contain its value.
+
+    For other fields, this error quotes the value.
+    """
     schema = """{"name": "Outer", "type": "data", "validVersions": "0-1",
       "flexibleVersions": "none", "fields": [
         {"name": "Held", "type": "string", "versions": "1+"}]}"""
@@ -118,7 +130,7 @@ def test_versions_that_lack_a_field_do_not_quote_it(kwire):
 
 @pytest.mark.parametrize("bad_value", [SECRET, f"{SECRET}!", [SECRET], {SECRET: 1}, 5])
 def test_rejected_json_is_not_quoted(kwire, bad_value):
-    """If a password is invalid base64, the error does not quote it."""
+    """If a password is invalid base64 in JSON, the error does not contain it."""
     with pytest.raises(kwire.DecodeError) as caught:
         kwire.from_json(
             kwire.messages.SaslAuthenticateRequest, {"authBytes": bad_value}, 2
@@ -137,7 +149,7 @@ def test_rejected_json_is_not_quoted(kwire, bad_value):
     ],
 )
 def test_json_that_replaces_a_container_is_not_quoted(kwire, form, path):
-    """If a password replaces the enclosing object or array, it is not quoted."""
+    """If a password is in the place of an object or array, it is not quoted."""
     request = kwire.messages.AlterUserScramCredentialsRequest
     with pytest.raises(
         kwire.DecodeError, match=r"got <\d+ characters, secret>"
@@ -148,10 +160,7 @@ def test_json_that_replaces_a_container_is_not_quoted(kwire, form, path):
 
 
 def test_misplaced_arguments_are_not_quoted(kwire):
-    """If a token is passed instead of an array, it is not quoted.
-
-    The error contains its type.
-    """
+    """If a token is passed instead of an array, the error contains only its type."""
     request = kwire.messages.AlterUserScramCredentialsRequest
     for bad_value in (SECRET, SECRET_BYTES, bytearray(SECRET_BYTES)):
         for call in (request, request().replace):
@@ -161,7 +170,10 @@ def test_misplaced_arguments_are_not_quoted(kwire):
 
 
 def test_objects_of_sasl_print_no_secret():
-    """Mechanisms, token events and misplaced passwords are not printed."""
+    """``repr`` of SASL objects does not contain a secret.
+
+    Examples are mechanisms, token events, and passwords in a wrong argument.
+    """
     texts = [
         repr(sasl.Plain("me", SECRET)),
         repr(sasl.Scram("me", SECRET)),
@@ -185,7 +197,7 @@ def test_objects_of_sasl_print_no_secret():
 
 
 def test_invalid_request_is_not_quoted():
-    """If a token is passed to ``send`` by mistake, it is not quoted."""
+    """If a token is passed to ``send`` instead of a request, it is not quoted."""
     from kwire.connection import ClientConnection
     from kwire.connection.negotiation import ApiVersionTable
 

@@ -17,7 +17,7 @@ LEAST_PER_PAIR = 3
 
 
 def test_decodes_and_encodes_to_the_same_bytes(kwire, figure):
-    """Decoding and encoding restores Kafka's bytes."""
+    """Decoding and encoding a golden vector returns the bytes that Kafka wrote."""
     same, differing = Counter(), []
     for name, version, data, _ in golden.vectors():
         cls = getattr(kwire.messages, name)
@@ -35,7 +35,7 @@ def test_decodes_and_encodes_to_the_same_bytes(kwire, figure):
 
 
 def test_twins_decode_equal_values(twins, figure):
-    """Both engines decode the same values and types."""
+    """Both engines decode a golden vector to equal values of the same types."""
     count, differing = 0, []
     for name, version, data, _ in golden.vectors():
         fast, pure = (
@@ -51,7 +51,7 @@ def test_twins_decode_equal_values(twins, figure):
 
 
 def test_every_pair_has_vectors(kwire):
-    """All (message, version) pairs have at least three vectors."""
+    """Every (message, version) pair has at least three golden vectors."""
     counts = {pair: len(vectors) for pair, vectors in golden.by_pair().items()}
     assert sorted(counts) == sorted(pairs(kwire))
     assert len(counts) == PAIRS
@@ -59,13 +59,13 @@ def test_every_pair_has_vectors(kwire):
 
 
 def test_vectors_differ_from_the_default():
-    """A pair with fields has at least two different vectors."""
+    """Every pair with fields has at least two different golden vectors."""
     alike = {
         pair[0]
         for pair, vectors in golden.by_pair().items()
         if len({vector.data for vector in vectors}) == 1
     }
-    # Messages without fields and tag section are always empty.
+    # A message without fields and without a tag section is always empty.
     assert alike == {
         name
         for name, version in golden.by_pair()
@@ -74,7 +74,10 @@ def test_vectors_differ_from_the_default():
 
 
 def test_unknown_tags_and_nulls_are_among_the_vectors(kwire):
-    """The vectors must contain rare forms. Otherwise the other tests prove little."""
+    """The golden vectors contain unknown tags and nulls.
+
+    Without such rare forms, the other tests would prove little.
+    """
     tagged = set()
     flexible = set()
     for vector in golden.vectors():
@@ -88,7 +91,10 @@ def test_unknown_tags_and_nulls_are_among_the_vectors(kwire):
 
 
 def test_manifest_names_the_origin_of_every_pair():
-    """Every pair has a jar with its SHA-256, a class, a seed and a vector count."""
+    """The manifest has the origin of every pair.
+
+    It is a jar with its SHA-256, a class, a seed and a vector count.
+    """
     manifest = golden.manifest()
     hashes = manifest["sha256"]
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes.values())
@@ -104,6 +110,6 @@ def test_manifest_names_the_origin_of_every_pair():
 
 
 def test_manifest_lists_only_used_jars():
-    """Every listed jar wrote at least one pair."""
+    """Every jar in the manifest wrote at least one pair."""
     manifest = golden.manifest()
     assert set(manifest["sha256"]) == {pair["jar"] for pair in manifest["pairs"]}

@@ -12,7 +12,7 @@ from tests.harness.sweeps import sweep
 
 ONE = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
 
-# Kind, value, and bytes written by hand from the definitions in the protocol guide.
+# (type, value, bytes). The bytes were written by hand from Kafka's protocol guide.
 KNOWN = [
     ("unsigned_varint", 0, "00"),
     ("unsigned_varint", 127, "7f"),
@@ -50,7 +50,7 @@ KINDS = sorted({kind for kind, _, _ in KNOWN})
 
 @sweep(("kind", "value", "text"), KNOWN)
 def test_primitives_have_the_bytes_of_the_protocol_guide(kwire, kind, value, text):
-    """Every primitive has the bytes that the protocol guide specifies."""
+    """A value has the bytes that the protocol guide defines, in both directions."""
     data = bytes.fromhex(text)
     assert getattr(kwire.messages.wire, f"encode_{kind}")(value) == data
     decode = getattr(kwire.messages.wire, f"decode_{kind}")
@@ -61,7 +61,7 @@ def test_primitives_have_the_bytes_of_the_protocol_guide(kwire, kind, value, tex
 
 @sweep(("kind", "value", "text"), KNOWN)
 def test_truncated_primitives_raise_a_typed_error(kwire, kind, value, text):
-    """Every proper prefix is rejected, with an offset within the input."""
+    """A truncated value raises Truncated with an offset within the input."""
     data = bytes.fromhex(text)
     for size in range(len(data)):
         with pytest.raises(kwire.DecodeError) as caught:
@@ -72,7 +72,10 @@ def test_truncated_primitives_raise_a_typed_error(kwire, kind, value, text):
 @pytest.mark.parametrize("length", [2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2])
 @pytest.mark.parametrize("kind", ["string", "bytes", "array"])
 def test_length_above_the_address_range_is_rejected(kwire, kind, length):
-    """On a 32-bit platform, the length must not overflow and be decoded as null."""
+    """A length above the address range raises an error.
+
+    On a 32-bit platform, it must not overflow to -1, which would be null.
+    """
     nullable = "" if kind == "array" else "nullable_"
     data = kwire.messages.wire.encode_unsigned_varint(length + 1) + b"abc"
     with pytest.raises(kwire.DecodeError) as caught:
@@ -83,7 +86,7 @@ def test_length_above_the_address_range_is_rejected(kwire, kind, length):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoders_reject_values_of_wrong_types(twins, kind):
-    """Wrong types raise the same EncodeError on both engines."""
+    """A value of a wrong type raises the same EncodeError on both engines."""
     for value in (object(), 1.5, -(2**70), {"a": 1}, ["x"]):
         errors = []
         for kwire in twins:
@@ -95,7 +98,7 @@ def test_encoders_reject_values_of_wrong_types(twins, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_bytes_give_the_same_on_both_engines(twins, kind):
-    """Both engines return the same value and end, or the same error."""
+    """Any bytes have the same value and end, or the same error, on both engines."""
     source = random.Random(kind)
     for _ in range(400):
         size = source.randrange(12)
@@ -110,7 +113,10 @@ def test_any_bytes_give_the_same_on_both_engines(twins, kind):
 
 
 def test_arrays_take_every_fixed_size_type(kwire):
-    """Element types have the names of Kafka's schemas, and others are rejected."""
+    """Arrays of all fixed-size types are decoded. Other element types raise an error.
+
+    The types have the names of Kafka's schemas.
+    """
     for kind, value in [
         ("bool", True),
         ("int8", -1),
@@ -139,7 +145,10 @@ BULK = [
 
 @pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
 def test_bulk_functions_equal_single_calls(kwire, kind, dtype, values):
-    """Single calls return the same bytes, and the array has the documented dtype."""
+    """A bulk function encodes and decodes like single calls.
+
+    The numpy array has the documented dtype.
+    """
     single = getattr(kwire.messages.wire, f"encode_{kind[:-1]}")
     expected = b"".join(single(value) for value in values)
     encode = getattr(kwire.messages.wire, f"encode_{kind}")
@@ -153,7 +162,10 @@ def test_bulk_functions_equal_single_calls(kwire, kind, dtype, values):
 
 @pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
 def test_bulk_names_the_value_at_fault(twins, kind, dtype, values):
-    """The path of an error is the index of the value, on both engines."""
+    """If a value of a bulk call is invalid, the path of the error is its index.
+
+    Both engines raise the same error.
+    """
     errors = []
     for kwire in twins:
         decode = getattr(kwire.messages.wire, f"decode_{kind}")
@@ -175,7 +187,7 @@ def test_bulk_names_the_value_at_fault(twins, kind, dtype, values):
 
 
 def test_bulk_random_values_agree(twins):
-    """Encode and decode thousands of values of all lengths on both engines."""
+    """Bulk functions of both engines agree on thousands of random values."""
     source = numpy.random.default_rng(7)
     for kind, dtype, low, high in [
         ("unsigned_varints", "uint32", 0, 2**32),

@@ -188,7 +188,7 @@ class Dearest:
         return costliest[1]
 
     def targets(self, layout):
-        """Yield everything that can be repeated, with its memory per input byte."""
+        """Yield (memory per input byte, array or layout) for all that can repeat."""
         if layout.flexible:
             yield (self.pair + sys.getsizeof(300)) / 3, layout
         for step in layout.steps:

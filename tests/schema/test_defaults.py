@@ -91,7 +91,7 @@ def test_an_accepted_default_is_kept_as_written_and_has_its_value(kind, text, va
 
 
 def test_nan_and_infinities_are_valid_float_defaults():
-    """NaN and infinities are valid, although JSON has no such numbers."""
+    """NaN and infinities are valid float defaults, although JSON has no such number."""
     assert math.isnan(resolve_default(read("float64", "NaN")))
     assert resolve_default(read("float64", "-Infinity")) == -math.inf
 

@@ -93,7 +93,10 @@ def parse_ranges(text: str) -> dict[int, VersionRange]:
 
 
 def text_of(ranges: dict[int, VersionRange]) -> dict[int, str]:
-    """Convert ranges to strings, because each engine has its own VersionRange class."""
+    """Convert version ranges to strings.
+
+    They can then be compared across engines, which have separate VersionRange classes.
+    """
     return {key: str(versions) for key, versions in ranges.items()}
 
 

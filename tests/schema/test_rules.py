@@ -374,7 +374,7 @@ def test_every_rule_has_a_case():
 
 
 def test_error_text_is_one_sentence_with_its_position():
-    """The message for users contains position, message, path, reason and rule."""
+    """An error text contains position, message, path, reason and rule."""
     error = assert_violation(
         write_request(
             '@{"name": "A", "type": "int8", "versions": "0+", "default": "0x80"}'

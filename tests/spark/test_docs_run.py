@@ -42,7 +42,10 @@ def test_the_udf_of_the_readme_and_its_replacement_return_the_same(spark):
     )
 
     def decode_by_hand(data):
-        """Decode a record set. As in README.md, the type has no headers."""
+        """Decode a record set in the same way as the UDF in README.md.
+
+        The result has no headers.
+        """
         decoded = by_hand.decode_records(data)
         return decoded and [record[:4] for record in decoded]
 

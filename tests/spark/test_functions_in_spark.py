@@ -65,7 +65,7 @@ def test_schemas_of_all_messages_are_schemas_to_spark(spark):
 
 
 def test_fields_that_a_version_lacks_are_null(requests):
-    """Fields that a version lacks are null, and so are the fields of an invalid row."""
+    """Fields that a version lacks are null, and so are all fields of an invalid row."""
     decoded = requests.select(
         "id", ks.from_kafka_message("frame", "Metadata").alias("m")
     )
@@ -87,7 +87,7 @@ def test_fields_that_a_version_lacks_are_null(requests):
 
 
 def test_failfast_ends_the_job_with_the_error(requests):
-    """Spark's exception contains the class and the message of the error."""
+    """In FAILFAST mode, Spark's exception contains kwire's error class and text."""
     from pyspark.errors import PythonException
 
     column = ks.from_kafka_message("frame", "Metadata", options={"mode": "FAILFAST"})

@@ -52,7 +52,7 @@ def vectors_of(name):
 
 
 def add_prefix(kwire, vector):
-    """Add the bytes that precede a vector in its normal use."""
+    """Return the bytes of a vector after the header or version that precedes it."""
     cls = getattr(kwire.messages, vector.message)
     message = kwire.decode(cls, vector.data, vector.version)
     version = vector.version
@@ -237,7 +237,7 @@ def error_of(call, *arguments):
     "name", ["FetchRequest", "MetadataResponse", "JoinGroupRequest"]
 )
 def test_truncated_frame_is_null_with_a_reason(kwire, name):
-    """An invalid row is null in all fields, with the error of ``messages.framing``."""
+    """A truncated frame has null fields, and the error of ``messages.framing``."""
     reading = room(kwire, "columns.message_reading")
     cls = getattr(kwire.messages, name)
     newest = max(
@@ -314,7 +314,10 @@ def test_unknown_versions_are_errors_of_their_rows(kwire):
 
 
 def test_frames_that_contradict_the_columns_are_errors(kwire):
-    """Covers another API, or a different version than the column specifies."""
+    """A frame that contradicts the columns is an error of its row.
+
+    It contains another API, or another version than the column.
+    """
     reading = room(kwire, "columns.message_reading")
     beat = kwire.messages.framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[
         4:

@@ -22,7 +22,7 @@ def rooms(kwire, name="spark.capture.request_pairs"):
 
 
 class Capture:
-    """Creates rows in the format of ``kafka-capture``, and records their pairs."""
+    """Creates rows in the format of ``kafka-capture``, and stores the pairs in them."""
 
     def __init__(self, kwire):
         self.kwire = kwire

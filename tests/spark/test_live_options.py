@@ -30,7 +30,11 @@ def options(is_stream=False, **settings):
 
 
 def test_defaults_are_those_of_sparks_own_source():
-    """A batch starts at the earliest offset, a stream at the latest. Losses fail."""
+    """The defaults are those of Spark's own source.
+
+    A batch starts at the earliest offset, a stream at the latest, and losses are
+    errors.
+    """
     read = options()
     assert (read.starting, read.ending) == (
         ("offsets", "earliest"),
@@ -43,7 +47,10 @@ def test_defaults_are_those_of_sparks_own_source():
 
 
 def test_guide_lists_the_effect_of_every_option():
-    """The lists in the code and in the guide are equal."""
+    """The guide lists all options: those with an effect, ignored ones, rejected ones.
+
+    Its lists equal the lists in the code.
+    """
     guide = "spark/live.md"
     assert listed_options(guide, "Options") == sorted(HONOURED)
     assert listed_options(guide, "Ignored options") == sorted(IGNORED)
@@ -54,13 +61,16 @@ def test_guide_lists_the_effect_of_every_option():
 
 
 def test_every_option_of_sparks_own_source_is_known():
-    """A job only has to change the name of the format."""
+    """Every option that Spark's own source reads is accepted.
+
+    A job therefore only has to change the name of the format.
+    """
     assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
     assert REFUSED.keys() >= SPARK_REFUSES
 
 
 def test_every_property_of_a_connection_is_an_option():
-    """Properties of ``client.connect`` are also accepted by the format."""
+    """Every property that ``client.connect`` accepts is an option of the format."""
     assert {*HONOURED} >= {f"kafka.{name}" for name in (*OF_CONNECTIONS, *OF_CONSUMERS)}
 
 
@@ -80,7 +90,10 @@ def test_unsupported_options_are_rejected_with_an_alternative(name):
     "name", ["kafka.ssl.enabled.protocols", "kafka.sasl.login.class"]
 )
 def test_settings_of_security_are_followed_or_refused(name):
-    """Kwire never silently uses weaker security than the user has configured."""
+    """A security setting is applied, or raises an error.
+
+    kwire must never use weaker security than the user has configured.
+    """
     with pytest.raises(ValueError, match=f"has no option {name}: use kafka.sasl"):
         options(**{name: "x"})
 
@@ -134,7 +147,10 @@ def test_wrong_options_are_errors_with_a_correction(settings, text):
     ],
 )
 def test_properties_that_spark_cannot_use_have_an_alternative(settings, text):
-    """The recommended alternative is not a function, which an option cannot pass."""
+    """A property that Spark cannot use raises an error with an alternative.
+
+    The alternative is never a function, because options cannot contain functions.
+    """
     with pytest.raises(
         ValueError, match=r"^options kafka\.\* of kafka-live: "
     ) as caught:
@@ -152,7 +168,10 @@ def test_properties_that_spark_cannot_use_have_an_alternative(settings, text):
     ],
 )
 def test_limits_of_a_stream_are_named_if_a_batch_ignores_them(limits):
-    """Spark's own source warns as well. A stream respects the limits."""
+    """A batch ignores the limits of a stream, and warns about them.
+
+    Spark's own source warns as well.
+    """
     with pytest.warns(
         UserWarning, match="kafka-live ignores m.* in a batch"
     ) as warning_list:
@@ -162,7 +181,10 @@ def test_limits_of_a_stream_are_named_if_a_batch_ignores_them(limits):
 
 
 def test_no_option_of_the_client_shows_its_value_or_a_part_of_one():
-    """All settings and names contain a secret in any form."""
+    """No error or repr contains the value of a client option, or a part of it.
+
+    All settings and names contain a secret in some form.
+    """
     key = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0waw\n"
     names = {*LIVE_OPTIONS.honoured, *LIVE_OPTIONS.ignored, *LIVE_OPTIONS.refused}
     failures = 0
@@ -194,7 +216,7 @@ def test_no_option_of_the_client_shows_its_value_or_a_part_of_one():
                         shown_text = repr(read) if "kafka." in str(setting) else ""
                 shown_text += "".join(str(warning.message) for warning in warning_list)
                 for piece in ("hunter2-Kx9", "wonderland", "MIGHAgEA"):
-                    # Addresses and topics are shown, unless they are secrets.
+                    # Addresses and topics are shown, unless they contain the secret.
                     assert piece not in shown_text, (setting, shown_text)
     assert failures > 100
 
@@ -225,7 +247,10 @@ def test_settings_go_to_the_client_by_their_own_names():
 
 
 def test_no_repr_and_no_error_shows_a_secret():
-    """Covers options with a wrong value. Only pickles contain secrets for workers."""
+    """No error and no repr contains a secret, even if the option has a wrong value.
+
+    Only pickles contain secrets, because the workers need them.
+    """
     secret = {
         "kafka.security.protocol": "SASL_PLAINTEXT",
         "kafka.sasl.mechanism": "SCRAM-SHA-256",

@@ -29,7 +29,7 @@ COUNTS = {"orders": (35, 20), "orders-eu": (5,), "other": (7,)}
 
 @pytest.fixture(scope="module")
 def broker():
-    """Broker with several topics. Tests do not change it."""
+    """Return a broker with several topics. Tests do not change it."""
     with LogBroker(COUNTS) as running:
         yield running
 
@@ -44,7 +44,10 @@ def reader_of(broker, *, headers=False, **settings):
 
 
 def table_of(reader):
-    """Read all tasks. As in Spark's workers, they are unpickled separately."""
+    """Read all tasks of a reader, and return the rows as one table.
+
+    Every task is unpickled separately, as in Spark's workers.
+    """
     batches = []
     for part in reader.partitions():
         worker, part = pickle.loads(pickle.dumps((reader, part)))
@@ -53,7 +56,7 @@ def table_of(reader):
 
 
 def offsets_of(reader):
-    """Return {(topic, partition): offsets} in order, without empty partitions."""
+    """Return {(topic, partition): offsets} in order. Empty partitions are omitted."""
     table = table_of(reader)
     offsets = {}
     for row in table.to_pylist() if table else ():
@@ -66,7 +69,10 @@ def ranges_of(reader):
 
 
 def test_rows_have_the_columns_of_sparks_own_source(broker):
-    """Names, order and Arrow types are the same as in ``kafka-log``, with headers."""
+    """The rows have the columns of Spark's own source.
+
+    Names, order and Arrow types equal those of ``kafka-log``, with headers.
+    """
     table = table_of(reader_of(broker, subscribe="orders", headers=True))
     headers = pa.list_(
         pa.field("element", pa.struct([("key", pa.string()), ("value", pa.binary())]))
@@ -109,7 +115,10 @@ def test_rows_have_the_columns_of_sparks_own_source(broker):
     ],
 )
 def test_topics_are_chosen_as_sparks_own_source_does(broker, settings, topics):
-    """By name, by partition, or by a pattern that matches a part of the name."""
+    """Topics can be selected by name, by partition, or by a pattern.
+
+    As in Spark's own source, the pattern may match only a part of the name.
+    """
     offsets = offsets_of(reader_of(broker, **settings))
     assert offsets == {
         topic_partition: list(range(count)) for topic_partition, count in topics.items()
@@ -127,16 +136,17 @@ def at(*numbers):
         ({"startingOffsets": at(7, -2)}, [(0, 7, 35), (1, 0, 20)]),
         ({"endingOffsets": at(7, -1)}, [(0, 0, 7), (1, 0, 20)]),
         ({"startingOffsets": at(9, 9), "endingOffsets": at(9, 11)}, [(1, 9, 11)]),
-        # In Spark's own source, a start after the end is an empty range as well.
+        # As in Spark's own source, a range whose start is after its end is empty.
         ({"startingOffsets": at(9, 9), "endingOffsets": at(3, 11)}, [(1, 9, 11)]),
         ({"startingTimestamp": "1011"}, [(0, 10, 35), (1, 10, 20)]),
         ({"endingTimestamp": "1011"}, [(0, 0, 10), (1, 0, 10)]),
-        # The second partition has no record that late, so the range ends at its end.
+        # The second partition has no record with such a late timestamp, so its range
+        # ends at the log end offset.
         ({"endingTimestamp": "1031"}, [(0, 0, 30), (1, 0, 20)]),
         ({"startingOffsetsByTimestamp": at(1006, 1008)}, [(0, 5, 35), (1, 7, 20)]),
         ({"endingOffsetsByTimestamp": at(1006, 99999)}, [(0, 0, 5), (1, 0, 20)]),
-        # Timestamps precede offsets, and a single timestamp precedes those by
-        # partition.
+        # Timestamps have precedence over offsets. A single timestamp has precedence
+        # over timestamps by partition.
         (
             {"startingOffsets": at(1, 1), "startingTimestamp": "1011"},
             [(0, 10, 35), (1, 10, 20)],
@@ -181,7 +191,10 @@ def test_offsets_that_spark_refuses_are_refused_with_a_reason(broker, settings, 
     ],
 )
 def test_ranges_are_cut_for_tasks(broker, settings, expected):
-    """The default is one task per partition. All rows are read once."""
+    """By default, there is one task per partition.
+
+    If the options limit the size of tasks, a range is split. All rows are read once.
+    """
     reader = reader_of(broker, subscribe="orders", **settings)
     sizes = [end - start for _, start, end in ranges_of(reader)]
     assert sorted(sizes) == sorted(expected or [1] * 55)
@@ -190,7 +203,10 @@ def test_ranges_are_cut_for_tasks(broker, settings, expected):
 
 
 def test_a_record_without_a_timestamp_has_null():
-    """Spark's own source shows a missing timestamp as one millisecond before 1970."""
+    """A record without a timestamp has null.
+
+    Spark's own source shows such a timestamp as one millisecond before 1970.
+    """
     with LogBroker({"orders": (0,)}) as broker:
         log = broker.log("orders")
         data = encode_batch([(b"k", b"v", -1), (b"k", b"v", 5)])
@@ -201,14 +217,20 @@ def test_a_record_without_a_timestamp_has_null():
 
 
 def test_a_range_begins_and_ends_within_a_record_batch(broker):
-    """Brokers return complete batches, but the rows are limited to the range."""
+    """A range may start and end within a record batch.
+
+    Brokers return complete batches, from which the other records are removed.
+    """
     settings = {"startingOffsets": at(13, 3), "endingOffsets": at(27, 4)}
     offsets = offsets_of(reader_of(broker, subscribe="orders", **settings))
     assert offsets == {("orders", 0): list(range(13, 27)), ("orders", 1): [3]}
 
 
 def test_aborted_records_are_omitted_from_committed_reads():
-    """As for a consumer, the end is before the first open transaction."""
+    """With read_committed, aborted records are omitted.
+
+    The range ends before the first open transaction, as for a consumer.
+    """
     with LogBroker({"orders": (3,)}) as broker:
         log = broker.log("orders")
         log.append(2, producer_id=7)
@@ -225,7 +247,7 @@ def test_aborted_records_are_omitted_from_committed_reads():
         reader = reader_of(broker, subscribe="orders", **level)
         assert ranges_of(reader) == [(0, 0, 9)]
         assert offsets_of(reader) == {("orders", 0): [0, 1, 2, 6, 7]}
-        # Records in an open transaction are not lost.
+        # An end offset within an open transaction is not a data loss.
         settings = {**level, "endingOffsets": '{"orders": {"0": 12}}'}
         assert ranges_of(reader_of(broker, subscribe="orders", **settings)) == [
             (0, 0, 9)
@@ -251,7 +273,10 @@ def test_deleted_offsets_end_the_query_by_default():
 
 @pytest.mark.parametrize("fails", ["true", "false"])
 def test_offsets_that_go_between_the_plan_and_the_read_are_a_loss(fails):
-    """Deleted records are missing, and a task never reads another task's offsets."""
+    """If records are deleted between the plan and the read, this is a data loss.
+
+    The deleted records are missing, but a task never reads another task's offsets.
+    """
     settings = {"failOnDataLoss": fails, "maxRecordsPerPartition": "10"}
     with LogBroker({"orders": (30,)}) as broker:
         reader = reader_of(broker, subscribe="orders", **settings)
@@ -292,7 +317,10 @@ def test_a_log_that_became_shorter_is_a_loss():
 
 
 def test_a_task_never_reads_offsets_before_its_own():
-    """A scan that lost its position would continue in another task's range."""
+    """A task never reads offsets before its own range.
+
+    A scan that lost its position would otherwise read the range of another task.
+    """
     settings = {"maxRecordsPerPartition": "10", "failOnDataLoss": "false"}
     with LogBroker({"orders": (30,)}) as broker:
         reader = reader_of(broker, subscribe="orders", **settings)
@@ -304,7 +332,10 @@ def test_a_task_never_reads_offsets_before_its_own():
 
 
 def test_compacted_records_are_not_a_data_loss():
-    """Applies even if compaction removed the last records of a range."""
+    """Offsets that compaction has removed are not a data loss.
+
+    This applies even at the end of a range.
+    """
     with LogBroker({"orders": (60,)}) as broker:
         log = broker.log("orders")
         log.compact()
@@ -316,7 +347,10 @@ def test_compacted_records_are_not_a_data_loss():
 
 
 def test_topics_are_read_through_tls_and_sasl_by_kafkas_option_names(tmp_path):
-    """Tasks open their own connections with the options of the pickled reader."""
+    """Topics are read with TLS and SASL, with the names of Kafka's properties.
+
+    Every task opens its own connection with the options in the pickled reader.
+    """
     certificate, key = make_certificate(tmp_path)
     login = "org.apache.kafka.common.security.scram.ScramLoginModule required"
     settings = {
@@ -342,7 +376,10 @@ def test_topics_are_read_through_tls_and_sasl_by_kafkas_option_names(tmp_path):
 
 
 def test_names_of_headers_that_are_not_utf_8_are_read_as_kafka_reads_them():
-    """As in Spark's own source, invalid bytes are replaced, and the job continues."""
+    """Invalid UTF-8 in a header key is replaced, as in Spark's own source.
+
+    The job continues.
+    """
     with LogBroker({"orders": (1,)}) as broker:
         log = broker.log("orders")
         data = bytearray(encode_batch([(b"k", b"v", 5, [("ab", b"x")])]))
@@ -365,7 +402,7 @@ def test_damaged_bytes_end_the_query_with_their_place():
 
 
 def test_columns_are_those_of_a_schema(broker):
-    """A schema selects columns. The error of a wrong schema lists all columns."""
+    """A schema selects columns. An error about a wrong schema lists all columns."""
     settings = {"kafka.bootstrap.servers": broker.address, "subscribe": "other"}
     source = KafkaLiveSource(settings)
     offset, value = (

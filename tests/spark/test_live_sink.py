@@ -18,7 +18,7 @@ PASSWORD = "s3cr3t-Kx9"
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Mock cluster."""
+    """Return a mock cluster. The tests write to different topics."""
     with mock_cluster() as running:
         yield running
 
@@ -29,7 +29,10 @@ def write(table, address, mode="append", **settings):
 
 
 def rows_of(spark, count):
-    """Return rows in three tasks. One task is empty. The sink ignores other columns."""
+    """Return a data frame with ``count`` rows in three tasks, one of which is empty.
+
+    It has an additional column, which the sink ignores.
+    """
     text = "cast(id as string)"
     return (
         spark.range(count)
@@ -48,14 +51,14 @@ def rows_of(spark, count):
 
 
 def expected(n):
-    """Return the expected record of row n: key, value and headers."""
+    """Return the expected key, value and headers of row ``n``."""
     text = b"%d" % n
     key, value = (None if n % every == 0 else text for every in (3, 5))
     return key, value, [("n", text)] if n % 2 == 0 else None
 
 
 def test_a_batch_is_written_as_its_rows_are(spark, cluster):
-    """All rows are written once, with key, value, headers and partition."""
+    """A batch write produces every row once, with key, value, headers and partition."""
     topic = cluster.make_topic()
     write(rows_of(spark, 100), cluster.address, topic=topic)
     numbers = [*range(10), *range(41, 100)]
@@ -72,7 +75,10 @@ def test_a_batch_is_written_as_its_rows_are(spark, cluster):
 
 
 def test_a_column_names_the_topics(spark, cluster):
-    """The SQL name works as well. A table without rows writes nothing."""
+    """The column ``topic`` selects the topic of each row, also with the SQL name.
+
+    A table without rows writes nothing.
+    """
     topics = [cluster.make_topic() for _ in range(2)]
     table = rows_of(spark, 100).selectExpr(
         "value", f"if(offset < 50, '{topics[0]}', '{topics[1]}') as topic"
@@ -84,7 +90,7 @@ def test_a_column_names_the_topics(spark, cluster):
 
 
 def test_large_types_of_arrow_are_written(spark, cluster):
-    """Spark uses these types if its settings enable them."""
+    """Large Arrow types are written. Spark uses them if its settings enable them."""
     name = "spark.sql.execution.arrow.useLargeVarTypes"
     topic = cluster.make_topic()
     spark.conf.set(name, "true")
@@ -96,7 +102,7 @@ def test_large_types_of_arrow_are_written(spark, cluster):
 
 
 def run(spark, cluster, source, checkpoint, topic, **settings):
-    """Run a stream that reads text files to the end, and stop the stream."""
+    """Run a stream that reads text files, until it has read all of them."""
     lines = spark.readStream.format("text").load(str(source))
     writer = lines.writeStream.format("kafka-live").options(
         **{"kafka.bootstrap.servers": cluster.address, "topic": topic, **settings}
@@ -112,7 +118,10 @@ def run(spark, cluster, source, checkpoint, topic, **settings):
 
 
 def test_stream_continues_from_its_checkpoint(spark, cluster, tmp_path):
-    """All lines are written once, also lines that were added between two runs."""
+    """After a restart, a stream continues from its checkpoint.
+
+    All lines are written once, also those that were added between the two runs.
+    """
     source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
     source.mkdir()
     topic = cluster.make_topic()
@@ -145,14 +154,17 @@ def test_stream_continues_from_its_checkpoint(spark, cluster, tmp_path):
     ],
 )
 def test_unsupported_write_is_rejected_immediately(spark, change, settings, text):
-    """The one-sentence error is raised before a request is sent to a broker."""
+    """An unsupported write raises an error before a request is sent to a broker."""
     with pytest.raises(PySparkException) as caught:
         write(rows_of(spark, 5).selectExpr(*change), "127.0.0.1:1", **settings)
     assert text in str(caught.value) and "kwire/" not in str(caught.value)
 
 
 def test_modes_other_than_append_are_errors(spark, tmp_path):
-    """Covers batches and streams. Spark itself rejects the other modes."""
+    """Any output mode except "append" raises an error, for batches and streams.
+
+    Spark itself rejects some of the modes.
+    """
     table = rows_of(spark, 5)
     for mode, text in (
         ("overwrite", 'appends to topics: use mode("append")'),
@@ -177,7 +189,10 @@ def test_modes_other_than_append_are_errors(spark, tmp_path):
 
 
 def test_a_task_that_fails_names_topic_partition_and_cause(spark):
-    """The error contains neither a traceback of kwire nor secrets."""
+    """The error of a failed task contains the topic, the partition and the cause.
+
+    It contains neither a traceback of kwire nor a secret.
+    """
     settings = {
         "topic": "orders",
         "kafka.security.protocol": "SASL_PLAINTEXT",

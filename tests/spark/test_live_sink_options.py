@@ -13,7 +13,7 @@ from tests.spark.guide_tables import listed_options
 
 _, HONOURED, IGNORED, REFUSED = SINK_OPTIONS
 SPARKS_OPTIONS = {"topic", "includeHeaders", "kafka.bootstrap.servers"}
-"""Options that Spark's own sink documents, besides producer properties."""
+"""Options in the documentation of Spark's own sink, except producer properties."""
 
 SPARK_REFUSES = {"kafka.key.serializer", "kafka.value.serializer"}
 PASSWORD = "s3cr3t-Kx9"
@@ -25,7 +25,10 @@ def options(**settings):
 
 
 def test_guide_lists_the_effect_of_every_option():
-    """The lists in the code and in the guide are equal."""
+    """The guide lists all options: those with an effect, ignored ones, rejected ones.
+
+    Its lists equal the lists in the code.
+    """
     guide = "spark/write.md"
     assert listed_options(guide, "Options") == sorted(HONOURED)
     assert listed_options(guide, "Ignored options") == sorted(IGNORED)
@@ -36,7 +39,11 @@ def test_guide_lists_the_effect_of_every_option():
 
 
 def test_every_option_of_sparks_own_sink_is_known():
-    """A job only has to change the name of the format."""
+    """Every option that Spark's own sink reads is accepted.
+
+    A job therefore only has to change the name of the format. Options that Spark's own
+    sink rejects are rejected.
+    """
     assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
     assert REFUSED.keys() >= SPARK_REFUSES
     followed = {*OF_CONNECTIONS, *OF_PRODUCERS}
@@ -44,7 +51,10 @@ def test_every_option_of_sparks_own_sink_is_known():
 
 
 def test_without_options_a_producer_has_its_defaults():
-    """Idempotent with acks from all replicas. Other Kafka properties are ignored."""
+    """By default, the producer is idempotent and waits for all in-sync replicas.
+
+    Other properties of Kafka are ignored.
+    """
     plain = options()
     assert plain.topic is None
     assert plain.producer == {"acks": "all", "compression": "none"}
@@ -132,7 +142,7 @@ def test_wrong_options_are_errors_with_a_correction(settings, text):
 
 
 def test_no_repr_shows_a_secret():
-    """Only pickles contain the secret, because the workers need it."""
+    """No repr contains a secret. Pickles do, because the workers need it."""
     read = options(
         **{
             "kafka.security.protocol": "SASL_PLAINTEXT",
@@ -146,7 +156,10 @@ def test_no_repr_shows_a_secret():
 
 
 def test_columns_are_found_by_name_wherever_they_are():
-    """Other columns are ignored, and so is topic if an option specifies the topic."""
+    """Columns are found by name at any position, and other columns are ignored.
+
+    The column ``topic`` is ignored if an option specifies the topic.
+    """
     columns = [
         ("offset", "bigint"),
         ("value", "string"),

@@ -24,7 +24,7 @@ JAAS = (
 
 @pytest.fixture(scope="module")
 def broker():
-    """Broker with two topics. Tests do not change it."""
+    """Return a broker with two topics. Tests do not change it."""
     with LogBroker({"orders": (35, 20), "bills": (5,)}) as running:
         yield running
 
@@ -40,7 +40,7 @@ def test_spark_finds_the_format_without_registration():
 
 
 def test_a_query_reads_topics_from_brokers(spark, broker):
-    """All columns with headers are read by Spark's own workers."""
+    """A query reads topics from brokers in Spark's workers, with all columns."""
     settings = {"subscribePattern": "orders|bills", "includeHeaders": "true"}
     table = reader(spark, broker.address, minPartitions="4", **settings).load()
     assert table.dtypes == [
@@ -74,7 +74,7 @@ def test_a_schema_and_sql_names_work_as_with_the_other_formats(spark, broker):
 
 
 def test_secrets_are_in_no_plan_and_no_error(spark):
-    """Covers a correct and a wrong password."""
+    """No plan and no error contains a secret, with a correct or a wrong password."""
     settings = {
         "subscribe": "orders",
         "kafka.security.protocol": "SASL_PLAINTEXT",
@@ -100,7 +100,10 @@ def closed_port():
 
 
 def test_broker_errors_are_one_sentence_with_the_address(spark, broker):
-    """Covers a closed port and an unknown topic, without a traceback of kwire."""
+    """An error of a broker is one sentence with its address, without a traceback.
+
+    Examples are a closed port and an unknown topic.
+    """
     closed = f"127.0.0.1:{closed_port()}"
     for address, topic, expected_error in (
         (closed, "orders", f"{closed}: "),
@@ -113,7 +116,10 @@ def test_broker_errors_are_one_sentence_with_the_address(spark, broker):
 
 
 def test_wrong_options_are_rejected_immediately(spark, broker):
-    """Applies to batches and streams, before a request is sent to a broker."""
+    """Wrong options raise an error before a request is sent to a broker.
+
+    This applies to batches and streams.
+    """
     with pytest.raises(
         PySparkException, match="has no option 'subscrib': did you mean"
     ):
@@ -125,7 +131,10 @@ def test_wrong_options_are_rejected_immediately(spark, broker):
 
 
 def run(spark, broker, out, checkpoint, name="kafka-live", **settings):
-    """Run a query over all records. Return the end offsets by batch."""
+    """Run a streaming query over all records.
+
+    Return the end offsets by batch number.
+    """
     query = (
         spark.readStream.format(name)
         .option("kafka.bootstrap.servers", broker.address)
@@ -142,7 +151,7 @@ def run(spark, broker, out, checkpoint, name="kafka-live", **settings):
 
 
 def test_stream_continues_after_a_restart(spark, tmp_path):
-    """The topic grows in between. ``test_live_stream.py`` covers limits."""
+    """After a restart, a stream continues with the records that were added since."""
     out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
     with LogBroker({"orders": (30,)}) as broker:
         ends = run(spark, broker, out, checkpoint)

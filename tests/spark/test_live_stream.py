@@ -27,7 +27,7 @@ COMMITTED = {"kafka.isolation.level": "read_committed"}
 
 @pytest.fixture
 def broker():
-    """Broker with one topic to which the tests write."""
+    """Return a broker with one topic, to which the tests write."""
     with LogBroker({"orders": (30,)}) as running:
         yield running
 
@@ -40,7 +40,10 @@ def reader_of(broker, **settings):
 
 
 def offsets(reader, start, end):
-    """Return the offsets of a micro-batch. As in Spark, readers are pickled."""
+    """Return the offsets of the records in a micro-batch.
+
+    The readers are pickled and unpickled, as between Spark's processes.
+    """
     batches = []
     for part in reader.partitions(start, end):
         worker, part = pickle.loads(pickle.dumps((reader, part)))
@@ -55,7 +58,7 @@ def at(*numbers):
 
 
 def add_partition(broker, start=0, count=0):
-    """Add a partition with some records to the topic."""
+    """Add a partition with ``count`` records to the topic, from offset ``start`` on."""
     cluster = broker.cluster_truth
     topic = cluster.topics["orders"]
     (log,) = cluster.add_topic("spare", 1).logs
@@ -79,7 +82,10 @@ def add_partition(broker, start=0, count=0):
     ],
 )
 def test_a_query_begins_where_sparks_own_source_does(broker, settings, first):
-    """The default is the log end offset."""
+    """A query starts at the same offset as with Spark's own source.
+
+    The default is the log end offset.
+    """
     reader = reader_of(broker, **settings)
     assert reader.initialOffset() == at(first)
     assert reader.latestOffset(at(first), EVERYTHING) == at(30)
@@ -97,7 +103,10 @@ def test_records_written_later_are_read_once(broker):
 
 
 def test_limits_are_those_of_the_options(broker, monkeypatch):
-    """The limits are shared with ``kafka-log``, whose tests cover the details."""
+    """The options limit how many offsets a micro-batch contains.
+
+    ``kafka-log`` uses the same code, and its tests cover the details.
+    """
     now = 5000.0
     monkeypatch.setattr(stream_reader, "monotonic", lambda: now)
     reader = reader_of(broker, maxOffsetsPerTrigger="12")
@@ -140,7 +149,11 @@ def test_a_partition_that_is_new_is_read_from_its_beginning(broker):
 
 
 def test_a_partition_that_is_new_and_has_lost_records_is_a_loss(broker):
-    """Spark's own source reports it as well, because some records were never seen."""
+    """A new partition whose first records are already deleted is a data loss.
+
+    Spark's own source reports it as well, because the query has never seen these
+    records.
+    """
     add_partition(broker, start=3, count=2)
     with pytest.raises(DataLost, match="partition is new and begins at offset 3; set"):
         reader_of(broker).partitions(at(30), at(30, 5))
@@ -167,7 +180,10 @@ def test_a_pattern_that_matches_nothing_yet_waits(broker):
 
 
 def test_losses_end_the_query_with_fail_on_data_loss(broker):
-    """Covers deleted offsets, a log that has become shorter, and a deleted topic."""
+    """With ``failOnDataLoss``, a data loss ends the query.
+
+    Examples are deleted offsets, a log that has become shorter, and a deleted topic.
+    """
     pattern = {"subscribePattern": "orders"}
     reader = reader_of(broker, **pattern)
     careless = reader_of(broker, failOnDataLoss="false", **pattern)
@@ -197,7 +213,7 @@ def test_stream_ends_before_the_first_open_transaction(broker):
     log.append(3)
     reader = reader_of(broker, **COMMITTED)
     assert reader.latestOffset(at(30), EVERYTHING) == at(30)
-    # A start offset in an open transaction is not a loss.
+    # A start offset within an open transaction is not a data loss.
     assert reader.latestOffset(at(33), EVERYTHING) == at(33)
     log.end_transaction(7, 0)
     end = reader.latestOffset(at(30), EVERYTHING)
@@ -216,7 +232,10 @@ def test_the_checkpoint_of_another_source_is_recognised(broker):
 
 
 def test_a_file_of_certificates_that_is_missing_is_refused_when_spark_calls(broker):
-    """Spark does not show an error of ``streamReader`` to the user."""
+    """A missing certificate file raises an error when Spark plans the read.
+
+    Spark does not show an error of ``streamReader`` to the user.
+    """
     settings = {
         "kafka.security.protocol": "SSL",
         "kafka.ssl.truststore.type": "PEM",

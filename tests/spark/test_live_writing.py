@@ -47,7 +47,7 @@ TYPES = {
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Mock cluster."""
+    """Return a mock cluster. The tests write to different topics."""
     with mock_cluster() as running:
         yield running
 
@@ -57,14 +57,14 @@ def schema_of(names):
 
 
 def write(address, batches, names=tuple(TYPES), **settings):
-    """Write batches in one task, with an unpickled writer."""
+    """Write record batches in one task. The writer is pickled and unpickled before."""
     options = {"kafka.bootstrap.servers": address, **settings}
     pickled = pickle.dumps(make_writer(options, schema_of(names), False))
     return pickle.loads(pickled).write(iter(batches))
 
 
 def batch_of(*rows):
-    """Return a batch of TYPES from (headers, key, partition, topic, value)."""
+    """Return a record batch of (headers, key, partition, topic, value) rows."""
     kinds = [HEADERS, pa.binary(), pa.int32(), pa.string(), pa.string()]
     columns = [
         pa.array(values, kind)
@@ -79,7 +79,10 @@ def by_key(key):
 
 
 def test_every_column_is_written(cluster):
-    """Covers nulls, empty values and headers. A null partition depends on the key."""
+    """All columns are written: nulls, empty values, and headers.
+
+    If the partition is null, the key determines it.
+    """
     topic = cluster.make_topic()
     rows = [
         ([("a", b"1"), ("a", None)], b"k", 1, topic, "both"),
@@ -106,7 +109,10 @@ def test_every_column_is_written(cluster):
 
 
 def test_rows_go_to_the_topic_that_they_name(cluster):
-    """Topics keep the order of their rows. The option overrides the column."""
+    """Every row is written to its topic, in the order of the rows.
+
+    An option with the topic has precedence over the column.
+    """
     topics = [cluster.make_topic() for _ in range(3)]
     rows = [(None, b"k", 2, topics[n % 7 % 3], str(n)) for n in range(3000)]
     batches = [batch_of(*rows[n : n + 250]) for n in range(0, 3000, 250)]
@@ -121,7 +127,7 @@ def test_rows_go_to_the_topic_that_they_name(cluster):
 
 
 def test_tasks_without_rows_connect_to_nothing():
-    """Neither an empty partition nor empty batches require a broker."""
+    """A task without rows connects to no broker."""
     for batches in ([], [batch_of((None, None, None, "t", "x")).slice(1)]):
         write("127.0.0.1:1", batches, **{"kafka.max.block.ms": "1"})
 
@@ -152,7 +158,10 @@ if hasattr(pa, "string_view") and int(pa.__version__.split(".")[0]) >= 18:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_columns_of_other_layouts_are_the_same_records(cluster, layout):
-    """Spark uses large types if configured. Slices start in the middle."""
+    """Columns of any Arrow layout result in the same records.
+
+    The columns have large types, or are slices.
+    """
     text, binary, headers = LAYOUTS[layout]
     topic = cluster.make_topic()
     columns = {
@@ -175,7 +184,10 @@ def test_columns_of_other_layouts_are_the_same_records(cluster, layout):
 
 
 def test_a_large_value_is_one_request(cluster):
-    """The broker decides, because 2 MB exceed kafka.max.request.size."""
+    """A value of 2 MB is sent in one request, although it exceeds max.request.size.
+
+    The broker decides whether it accepts the value.
+    """
     topic = cluster.make_topic()
     values = pa.array([b"before", bytes(2_000_000), b"after"])
     batch = pa.RecordBatch.from_arrays([values], ["value"])
@@ -209,14 +221,17 @@ def test_options_of_the_producer_are_followed(cluster, codec):
     ],
 )
 def test_rows_that_are_not_records_are_rejected(row, text):
-    """The error contains the column, and is raised before a request is sent."""
+    """A row that is not a valid record raises an error with the column.
+
+    The error is raised before a request is sent.
+    """
     with pytest.raises(EncodeError) as caught:
         write("127.0.0.1:1", [batch_of(row)])
     assert text in str(caught.value)
 
 
 def test_missing_topic_or_partition_is_named_in_the_error(cluster):
-    """The error contains the broker addresses."""
+    """If a topic or a partition does not exist, the error contains the brokers."""
     topic = cluster.make_topic()
     with pytest.raises(TopicNotFound) as caught:
         write(cluster.address, [batch_of((None, None, 77, topic, "x"))])
@@ -227,7 +242,10 @@ def test_missing_topic_or_partition_is_named_in_the_error(cluster):
 
 
 def test_rows_that_a_broker_refuses_are_named():
-    """The error has topic, partition and cause. Later rows are not written."""
+    """If a broker rejects rows, the error has the topic, the partition and the cause.
+
+    Later rows are not written.
+    """
     with LogBroker({"orders": (0,)}) as broker:
         refused = (error_codes.MESSAGE_TOO_LARGE, False)
         batch = pa.RecordBatch.from_pydict({"value": ["x"]})
@@ -252,7 +270,10 @@ def test_unreachable_brokers_are_named_in_the_error():
 
 
 def test_rows_make_the_same_batches(cluster, monkeypatch):
-    """PySpark 4.0 passes the rows of a stream separately, with bytearrays."""
+    """Rows are written in the same batches as record batches.
+
+    PySpark 4.0 passes the rows of a stream separately, with bytearrays.
+    """
     monkeypatch.setattr(live_writing, "ROWS_AT_ONCE", 3)
     topic = cluster.make_topic()
     columns = [(name, kind.simpleString()) for name, kind in TYPES.items()]
@@ -271,7 +292,10 @@ def test_rows_make_the_same_batches(cluster, monkeypatch):
 
 
 def test_writers_append_and_nothing_else():
-    """Overwriting is rejected. A stream overwrites in the mode complete."""
+    """A writer only supports appending. Overwriting raises an error.
+
+    A stream overwrites in the output mode "complete".
+    """
     settings = {"kafka.bootstrap.servers": "broker:9092", "topic": "orders"}
     schema = schema_of(["value"])
     with pytest.raises(ValueError, match=r'use mode\("append"\) \(got overwrite\)'):

@@ -45,7 +45,7 @@ def at(number, topic="orders", partition="0"):
 
 
 def rows_of(*paths, **settings):
-    """Read a table in the same way as Spark tasks."""
+    """Read a table as Spark's tasks do, and return its rows."""
     options = read_options({"paths": json.dumps(list(map(str, paths))), **settings})
     layout = default_layout(options)
     partitions = planning.find_partitions(options)
@@ -73,7 +73,7 @@ def reader_of(root, **settings):
 
 
 def batch_of(reader, start, end):
-    """Read a micro-batch's rows."""
+    """Return the rows of one micro-batch."""
     return [
         row
         for part in reader.partitions(start, end)
@@ -88,7 +88,7 @@ def read_offsets(reader, start, end):
 
 @pytest.fixture
 def orders(tmp_path):
-    """Segment with ten batches that contain three records."""
+    """Write a segment of ten batches with three records each."""
     folder = Folder(tmp_path / "logs" / "orders-0")
     folder.root = tmp_path / "logs"
     folder.log, folder.spans = folder.segment(0, log_of([3] * 10))
@@ -97,7 +97,7 @@ def orders(tmp_path):
 
 @pytest.fixture
 def wrappers(tmp_path):
-    """Ten compressed messages of magic 1 with three inner messages."""
+    """Write ten compressed magic 1 messages with three inner messages each."""
     folder = Folder(tmp_path / "orders-0")
     log = [messages(n, 3, magic=1, codec="gzip") for n in range(0, 30, 3)]
     folder.log, folder.spans = folder.segment(0, log)
@@ -109,7 +109,10 @@ def wrappers(tmp_path):
 
 @pytest.mark.parametrize("end", range(31))
 def test_an_end_within_a_wrapper_loses_none_of_it(wrappers, end):
-    """A wrapper has its last message's offset, so a split may start with a wrapper."""
+    """If a range ends within a wrapper, all requested inner messages are read.
+
+    A wrapper has the offset of its last message, so a split may start with a wrapper.
+    """
     settings = {"endingOffsets": json.dumps(at(end)), **SMALL}
     assert offsets_of(wrappers.path, **settings) == list(range(end))
 
@@ -127,7 +130,10 @@ def test_the_batches_view_has_the_wrapper_that_the_end_is_in(wrappers):
 
 
 def test_directory_with_two_paths_is_read_once(orders):
-    """The files in both paths are one log, even if only one file is selected."""
+    """A directory that is reachable by two paths is read once.
+
+    The files in both paths are one log, even if only one file is selected.
+    """
     orders.second, _ = orders.segment(30, log_of([3], 30))
     everything = list(range(33))
     paths = [orders.root, orders.path, orders.root / ".." / "logs"]
@@ -139,7 +145,10 @@ def test_directory_with_two_paths_is_read_once(orders):
 
 
 def test_offsets_apply_to_a_directory_without_a_partition_number(tmp_path):
-    """If the name has no number, the partition is -1 in rows and options."""
+    """If a directory name has no partition number, the partition is -1.
+
+    This is the number in rows and in the offsets of options.
+    """
     Folder(tmp_path / "orders").segment(0, log_of([3]))
     settings = {
         "startingOffsets": '{"orders": {"-1": 2}}',
@@ -158,7 +167,10 @@ def test_an_end_within_a_missing_segment_is_a_loss(orders):
 
 
 def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
-    """The bytes exist, so that the mode applies, also in streams."""
+    """A damaged end of a segment is damage, not a data loss.
+
+    Its bytes exist, so the mode decides. This also applies to streams.
+    """
     orders.segment(30, log_of([3], 30))
     overwrite(orders.log, orders.spans[9][0] + 8, b"\xff\xff\xff\xff")
     settings = {"failOnDataLoss": "true", **BAD}
@@ -170,7 +182,10 @@ def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
 
 
 def test_stream_that_starts_within_a_bad_region_reports_it(orders):
-    """No earlier batch has reported the region, and its last offsets are lost."""
+    """A stream that starts within a damaged region reports the region.
+
+    No earlier micro-batch has reported it, and its last offsets are lost.
+    """
     flip(orders.log, orders.spans[3][0] + 80)
     settings = {"startingOffsets": json.dumps(at(10))}
     reader = reader_of(orders.root, **settings)
@@ -181,7 +196,10 @@ def test_stream_that_starts_within_a_bad_region_reports_it(orders):
 
 
 def test_batch_damaged_between_plan_and_read_is_reported(orders):
-    """At the start of a task, the expected offset is unknown."""
+    """A batch that is damaged between the plan and the read is reported.
+
+    At the start of a task, the expected offset is not known.
+    """
     entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
     orders.beside(0, ".index", ">ii", *entries)
     reader = reader_of(orders.root)
@@ -192,7 +210,7 @@ def test_batch_damaged_between_plan_and_read_is_reported(orders):
 
 
 def test_foreign_bytes_without_lost_offsets_are_reported_once(orders):
-    """Bytes between two consecutive batches belong to one range."""
+    """Bytes between two consecutive batches are reported once, by one of the ranges."""
     data = orders.log.read_bytes()
     middle = orders.spans[5][0]
     orders.log.write_bytes(data[:middle] + b"\xff" * 50 + data[middle:])
@@ -216,7 +234,10 @@ def test_error_of_invalid_header_names_contains_the_option(tmp_path):
 
 
 def test_a_new_partition_begins_where_its_checkpoint_says(orders):
-    """Records that were deleted before the stream started are not rows."""
+    """The first records of a new partition are those after its log start offset.
+
+    Records that were deleted before the stream started are not read.
+    """
     Folder(orders.root / "orders-1").segment(0, log_of([3] * 4))
     (orders.root / "log-start-offset-checkpoint").write_text("0\n1\norders 1 5\n")
     end = {"orders": {"0": 30, "1": 12}}
@@ -224,7 +245,10 @@ def test_a_new_partition_begins_where_its_checkpoint_says(orders):
 
 
 def test_log_whose_start_offset_is_after_its_last_batch_is_empty(orders):
-    """The checkpoint is newer than the copied segments. Offsets never decrease."""
+    """A log whose start offset is after its last batch is empty.
+
+    The checkpoint is newer than the copied segments. Offsets never decrease.
+    """
     (orders.root / "log-start-offset-checkpoint").write_text("0\n1\norders 0 50\n")
     Folder(orders.root / "orders-1").segment(0, log_of([3] * 4))
     reader = reader_of(orders.root, maxOffsetsPerTrigger="4")
@@ -249,7 +273,10 @@ def test_deleted_topic_ends_a_query_only_with_fail_on_data_loss(orders):
 
 
 def test_file_deleted_during_the_listing_is_not_an_error(orders, monkeypatch):
-    """A broker deletes old segments, which the next listing does not contain."""
+    """A segment that is deleted while the directory is listed causes no error.
+
+    Brokers delete old segments. The next listing does not contain the segment.
+    """
     orders.segment(30, log_of([3], 30))
 
     def list_and_delete(*arguments):
@@ -271,7 +298,10 @@ def test_file_deleted_during_the_listing_is_not_an_error(orders, monkeypatch):
 
 
 def test_versions_without_start_offsets_notice_losses_too(orders):
-    """Spark before 4.2 only requests the end, so that the plan must check the start."""
+    """Before Spark 4.2, a data loss at the start of a stream is detected as well.
+
+    These releases only request the end offset, so that the plan has to check the start.
+    """
     stream = log_stream.LogStream(*read_log(orders.root))
     reader = stream_reader.TopicStreamReader(stream)
     end = reader.latestOffset()
@@ -282,7 +312,10 @@ def test_versions_without_start_offsets_notice_losses_too(orders):
 
 
 def test_start_offset_in_an_open_transaction_waits(tmp_path):
-    """Nothing is lost if the requested records are in an open transaction."""
+    """A start offset within an open transaction is not a data loss.
+
+    The stream waits until the transaction ends.
+    """
     folder = Folder(tmp_path / "orders-0")
     log = [batch(0, 3), batch(3, 2, producer=7), batch(5, 3)]
     path, _ = folder.segment(0, log)
@@ -306,7 +339,10 @@ def test_the_checkpoint_of_another_source_is_recognised(orders):
 
 
 def test_a_short_micro_batch_does_not_cut_the_whole_segment(orders, monkeypatch):
-    """A split position costs a read, so none is computed before the start."""
+    """A micro-batch computes no split positions before its start offset.
+
+    A split position costs a read.
+    """
     entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
     orders.beside(0, ".index", ">ii", *entries)
     segments = importlib.import_module("kwire.log").Segment
@@ -334,13 +370,19 @@ def test_odd_names_of_columns_are_quoted():
 
 
 def test_a_schema_of_no_columns_is_refused():
-    """Arrow does not count rows without columns, so the result would be empty."""
+    """A schema without columns is rejected.
+
+    Arrow does not count rows without columns, so the result would be empty.
+    """
     with pytest.raises(ValueError, match="one column or more"):
         chosen_layout(read_options({"path": "logs"}), [])
 
 
 def test_a_column_that_must_not_be_null_is_refused():
-    """Spark would only fail at the first batch, without the name of the column."""
+    """A schema with a column that must not be null is rejected.
+
+    Spark would only fail at the first batch, without the name of the column.
+    """
     source = log_source.KafkaLogSource({"path": "logs"})
     required = StructType([StructField("offset", LongType(), nullable=False)])
     with pytest.raises(ValueError, match="'offset' of kafka-log can be null"):
@@ -348,7 +390,10 @@ def test_a_column_that_must_not_be_null_is_refused():
 
 
 def test_catalog_table_is_rejected_with_an_alternative():
-    """Spark does not store the table's options, so that it could never be read."""
+    """Creating a catalog table raises an error with an alternative.
+
+    Spark does not store the options of the table, so it could never be read.
+    """
     properties = {"path": "file:/logs", "owner": "me", "provider": "kafka_log"}
     with pytest.raises(ValueError, match="CREATE TEMPORARY VIEW name USING kafka_log"):
         read_options(properties)
@@ -360,7 +405,11 @@ def test_paths_as_hadoop_writes_them_are_read(orders):
 
 
 def test_every_batch_of_rows_has_the_schema_to_the_byte(orders):
-    """Covers bad regions before, between and after the rows, and single columns."""
+    """Every record batch has exactly the schema of the table.
+
+    Damaged regions are before, between and after the rows. Single columns are tested,
+    too.
+    """
     for number in (0, 4, 9):
         flip(orders.log, orders.spans[number][0] + 80)
     options = read_options({"path": str(orders.root), **BAD, **SMALL})

@@ -17,7 +17,7 @@ def options(**settings):
 
 
 def test_defaults_are_those_of_the_documentation():
-    """The default is the first word of a list in the documentation."""
+    """The default of every option is the first word in the documentation's list."""
     read = options()
     assert (read.view, read.mode, read.duplicates) == ("records", "FAILFAST", "keep")
     assert read.isolation_level == "read_uncommitted"
@@ -28,13 +28,19 @@ def test_defaults_are_those_of_the_documentation():
 
 
 def test_names_and_words_count_without_case():
-    """Spark passes names in any case, and users write words in any case."""
+    """Names and values of options are accepted in any case.
+
+    Spark passes names in any case, and users write values in any case.
+    """
     read = read_options({"PATH": "logs", "MODE": "permissive", "strictTAIL": "TRUE"})
     assert (read.mode, read.strict_tail) == ("PERMISSIVE", True)
 
 
 def test_guide_lists_the_effect_of_every_option():
-    """The lists in the code and in the guide are equal."""
+    """The guide lists all options: those with an effect, ignored ones, rejected ones.
+
+    Its lists equal the lists in the code.
+    """
     assert listed_options("spark/index.md", "Options") == sorted(HONOURED)
     assert listed_options("spark/index.md", "Ignored options") == sorted(IGNORED)
     assert listed_options("spark/index.md", "Refused options") == sorted(REFUSED)
@@ -44,14 +50,21 @@ def test_guide_lists_the_effect_of_every_option():
 
 
 def test_every_option_of_sparks_own_source_is_known():
-    """A query of brokers needs no other options for files."""
+    """Every option that Spark's own source reads is accepted.
+
+    A query therefore only has to change the name of the format. Options that Spark's
+    own source rejects are rejected.
+    """
     assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
     assert REFUSED.keys() == SPARK_REFUSES
 
 
 @pytest.mark.parametrize("name", IGNORED)
 def test_options_without_effect_on_rows_are_ignored(name):
-    """Applies to any value, and to any case of the name."""
+    """An option that has no effect on the rows is ignored.
+
+    It may have any value, and its name may be in any case.
+    """
     assert options(**{name.upper(): "whatever"}) == options()
 
 
@@ -69,7 +82,10 @@ def test_settings_that_kafka_does_not_know_are_ignored_as_kafka_ignores_them():
 
 
 def test_a_slip_in_a_setting_of_kafka_is_named_in_a_warning():
-    """Kafka logs such names, too. The warning does not show a name that is a secret."""
+    """A misspelled Kafka property causes a warning, as in Kafka.
+
+    A name that looks like a secret is not shown.
+    """
     with pytest.warns(
         UserWarning, match=r"min\.byte, .* did you mean kaf"
     ) as warning_list:
@@ -84,7 +100,7 @@ def test_a_slip_in_a_setting_of_kafka_is_named_in_a_warning():
 
 
 def test_kafkas_isolation_level_is_honoured():
-    """Aborted transactions are usually excluded in this way, with either name."""
+    """``kafka.isolation.level`` and ``isolationLevel`` select the isolation level."""
     level = "kafka.isolation.level"
     assert options(**{level: "read_committed"}).isolation_level == "read_committed"
     assert options(**{level: "read_uncommitted"}) == options()
@@ -109,7 +125,10 @@ def test_kafkas_isolation_level_is_honoured():
 
 @pytest.mark.parametrize("level", ["kafka.isolation.level", "isolationLevel"])
 def test_batches_of_aborted_transactions_are_not_shown_as_committed(level):
-    """The batch view shows all transactions, so the level is rejected."""
+    """The batch view rejects the level read_committed.
+
+    It shows all batches, including those of aborted transactions.
+    """
     with pytest.raises(ValueError, match="omit the level, or set view=records"):
         options(view="batches", **{level: "read_committed"})
     assert options(view="batches", **{level: "read_uncommitted"}).view == "batches"
@@ -117,14 +136,20 @@ def test_batches_of_aborted_transactions_are_not_shown_as_committed(level):
 
 @pytest.mark.parametrize("name", ["isolaton.level", "isolation_level", "isolation"])
 def test_a_slip_in_the_isolation_level_is_not_taken_for_a_plugins_setting(name):
-    """Kafka would ignore the misspelled name, and return aborted records silently."""
+    """A misspelled name of the isolation level raises an error with the correct name.
+
+    Kafka ignores unknown names, and would silently return aborted records.
+    """
     with pytest.raises(ValueError, match=r"did you mean kafka\.isolation\.level\?"):
         options(**{f"kafka.{name}": "read_committed"})
 
 
 @pytest.mark.parametrize("name", [n for n in (*HONOURED, *IGNORED) if "." not in n])
 def test_a_slip_in_a_name_is_answered_with_that_name(name):
-    """The error must not recommend the option with the opposite effect."""
+    """The error for a misspelled option recommends the intended option.
+
+    It must not recommend the option with the opposite effect.
+    """
     for slip in (name[:-1], name[:3] + name[4:], name + "s"):
         if slip.lower() in map(str.lower, (*HONOURED, *IGNORED)):
             continue
@@ -148,7 +173,7 @@ def test_the_delay_of_a_trigger_is_written_as_spark_writes_times(text, milliseco
 
 
 def test_batch_view_only_reads_headers_by_default():
-    """The header view does not decode records."""
+    """The batch view only reads batch headers by default."""
     assert not options(view="batches").verify_crc
     assert options(view="batches", verifyCrc="true").verify_crc
 
@@ -203,7 +228,10 @@ def test_partitions_are_chosen_as_by_sparks_own_source(
     ],
 )
 def test_first_of_the_three_start_options_applies(settings, starting):
-    """As in Spark: one timestamp, timestamps by partition, offsets."""
+    """If several start options are set, the first one in Spark's order applies.
+
+    The order is one timestamp, timestamps by partition, and offsets.
+    """
     assert options(**settings).starting == starting
 
 
@@ -249,7 +277,10 @@ WRONG = [
     ("settings", "text"), WRONG, ids=[str(case) for case, _ in WRONG]
 )
 def test_wrong_option_is_an_error_with_valid_choices(settings, text):
-    """Spark only shows the error text."""
+    """A wrong option raises an error with the valid choices.
+
+    Spark only shows the text of the error.
+    """
     with pytest.raises(ValueError, match=r".") as caught:
         options(**settings)
     assert text in str(caught.value)
@@ -268,7 +299,10 @@ SPARKS_OWN = (
 
 
 def test_the_columns_are_those_of_sparks_own_kafka_source():
-    """Code that reads from a broker also reads files without a change."""
+    """The columns equal those of Spark's own Kafka source.
+
+    Code that reads from brokers can also read files without a change.
+    """
     assert default_layout(options()).ddl == SPARKS_OWN
     with_headers = default_layout(options(includeHeaders="true")).ddl
     assert with_headers == (
@@ -277,7 +311,10 @@ def test_the_columns_are_those_of_sparks_own_kafka_source():
 
 
 def test_the_column_of_corrupt_regions_comes_when_it_is_named():
-    """The column is only included if an option or the schema contains it."""
+    """The column of corrupt regions only exists if it is requested.
+
+    An option or the schema contains its name.
+    """
     assert default_layout(options(mode="PERMISSIVE")).corrupt is None
     layout = default_layout(options(columnNameOfCorruptRecord="bad"))
     assert layout.corrupt == "bad" and "bad" in layout.columns

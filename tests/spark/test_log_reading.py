@@ -34,12 +34,15 @@ def orders(tmp_path):
 
 
 def list_consumed():
-    """Return the records that a consumer received, by partition and isolation level."""
+    """Yield (release, partition, isolation level, rows) for all consumer recordings.
+
+    The rows are the records that the consumer received.
+    """
     for release in ("2.8.2", "3.9.2", "4.3.1"):
         with lzma.open(DATA / release / "consumed.json.xz", "rt") as file:
             for name, levels in json.load(file).items():
                 for level, rows in levels.items():
-                    # A broker's directory only contains the end of a tiered topic.
+                    # The data directory only contains the end of the tiered topic.
                     if not name.startswith("tiered"):
                         yield pytest.param(
                             release, name, level, rows, id=f"{release}-{name}-{level}"
@@ -51,7 +54,10 @@ def text(content):
 
 
 def as_consumed(row):
-    """Return a row as librdkafka does: timestamp types 0 (none), 1 and 2."""
+    """Return a row in the form in which librdkafka returned it to the consumer.
+
+    librdkafka numbers timestamp types from 0 (none) to 2 (LogAppendTime).
+    """
     moment = row["timestamp"]
     kind = row["timestampType"]
     headers = [
@@ -74,7 +80,10 @@ def as_consumed(row):
 
 @pytest.mark.parametrize(("release", "name", "level", "rows"), list(list_consumed()))
 def test_rows_equal_the_records_of_a_consumer(tables, release, name, level, rows):
-    """Covers real brokers, a real consumer, both isolation levels, and small splits."""
+    """The rows of real brokers' directories equal the records of a consumer.
+
+    Both isolation levels are tested, with small splits.
+    """
     topic, _, number = name.rpartition("-")
     table = tables.read(
         DATA / release / "data",
@@ -86,7 +95,7 @@ def test_rows_equal_the_records_of_a_consumer(tables, release, name, level, rows
     if level == "read_committed":
         assert offsets(table) == rows
         return
-    # Without a timestamp, the consumer returns -1 and the table contains null.
+    # Without a timestamp, the consumer returned -1, and the table contains null.
     expected = [
         [*row[:2], None if row[2] == -1 or not row[1] else row[2], *row[3:]]
         for row in rows
@@ -95,14 +104,20 @@ def test_rows_equal_the_records_of_a_consumer(tables, release, name, level, rows
 
 
 def test_splits_of_any_size_give_each_record_once(tables, orders):
-    """For all split positions, a batch belongs to the split in which it starts."""
+    """With splits of any size, every record is read exactly once.
+
+    A batch belongs to the split in which it starts.
+    """
     for size in (1, 100, 333, 1000, 5000, 10**6):
         options = {"maxPartitionBytes": str(size), "minPartitions": "1000"}
         assert offsets(tables.read(orders.root, **options)) == list(range(60))
 
 
 def test_small_files_share_a_split_and_large_ones_are_cut(tables, tmp_path):
-    """A task justifies its start, and does not exceed the requested size much."""
+    """Small files share a split, and large files are divided.
+
+    A split must be large enough to justify a task, but not much larger than requested.
+    """
     for number in range(20):
         Folder(tmp_path / f"orders-{number}").segment(0, log_of([3] * 5))
     Folder(tmp_path / "big-0").segment(0, log_of([3] * 400, value=b"v" * 200))
@@ -116,7 +131,10 @@ def test_small_files_share_a_split_and_large_ones_are_cut(tables, tmp_path):
 
 
 def test_a_record_without_headers_has_null_as_in_sparks_own_source(tables, tmp_path):
-    """If the list were empty, ``headers IS NULL`` would have other results."""
+    """A record without headers has null, as in Spark's own source.
+
+    If it had an empty list, ``headers IS NULL`` would have another result.
+    """
     folder = Folder(tmp_path / "orders-0")
     rows = [(b"a", b"1"), (b"b", b"2", 5, [("h", b"1"), ("h", None)]), (b"c", b"3")]
     folder.segment(0, [records.encode_batch(rows), messages(3, 2)])
@@ -127,7 +145,10 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(tables, tmp_p
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_record_without_a_timestamp_has_null(tables, tmp_path, magic):
-    """Spark's own source shows a missing timestamp as one millisecond before 1970."""
+    """A record without a timestamp has null.
+
+    Spark's own source shows such a timestamp as one millisecond before 1970.
+    """
     times = [-1, BASE_TIME, -1] if magic else [-1, -1, -1]
     rows = [(b"k", b"v", timestamp) for timestamp in times]
     Folder(tmp_path / "orders-0").segment(0, [records.encode_batch(rows, magic=magic)])
@@ -139,7 +160,10 @@ def test_a_record_without_a_timestamp_has_null(tables, tmp_path, magic):
 
 @pytest.mark.parametrize("most", [1, 4, 7, 30, 59, 60, 1000])
 def test_no_split_exceeds_the_maximum_number_of_offsets(tables, orders, most):
-    """As in Spark, a partition has as few parts as possible, of similar size."""
+    """A split does not have more offsets than ``maxRecordsPerPartition``.
+
+    As in Spark, a partition has as few splits as possible, of similar size.
+    """
     options = tables.options.read_options(
         {"path": str(orders.root), "maxRecordsPerPartition": str(most)}
     )
@@ -156,7 +180,10 @@ def test_no_split_exceeds_the_maximum_number_of_offsets(tables, orders, most):
 
 
 def test_partitions_do_not_share_a_split_that_is_bounded_by_records(tables, tmp_path):
-    """Copies of a partition do not share a split either, as both exceed the limit."""
+    """If splits are limited by offsets, several partitions do not share a split.
+
+    This also applies to copies of the same partition.
+    """
     for folder in ("a/orders-0", "a/orders-1", "b/orders-0"):
         Folder(tmp_path / folder).segment(0, log_of([3]))
     options = tables.options.read_options(
@@ -187,7 +214,10 @@ def test_partitions_do_not_share_a_split_that_is_bounded_by_records(tables, tmp_
 def test_a_start_above_the_end_is_refused_as_by_sparks_own_source(
     tables, orders, settings, expected_range
 ):
-    """Two exchanged values once returned no rows without an error."""
+    """A start offset above the end offset raises an error, as in Spark's own source.
+
+    Two exchanged values used to return no rows.
+    """
     with pytest.raises(ValueError, match="the start must not exceed the end") as caught:
         tables.read(orders.root, **settings)
     assert f"orders-0 would be read {expected_range};" in str(caught.value)
@@ -239,7 +269,11 @@ def test_offsets_and_times_choose_as_in_sparks_own_source(
 
 
 def test_a_time_means_the_first_offset_that_late_not_all_rows(tables, tmp_path):
-    """Timestamps are not sorted. Kafka returns the first record that is late enough."""
+    """A timestamp selects all records from the first one with this timestamp on.
+
+    Timestamps are not sorted, so later records may have lower ones. Kafka does the
+    same.
+    """
     folder = Folder(tmp_path / "orders-0")
     times = [100, 500, 200, 300, 50]
     folder.segment(
@@ -321,7 +355,7 @@ def test_the_batches_view_is_one_row_a_batch(tables, orders):
 
 
 def test_magic_0_and_1_are_read(tables, tmp_path):
-    """Covers messages of magic 0 and 1, single and in compressed wrappers."""
+    """Messages of magic 0 and 1 are read, single or in compressed wrappers."""
     for magic in (0, 1):
         for codec in ("none", "gzip"):
             folder = Folder(tmp_path / f"m{magic}-{codec}-0")
@@ -341,7 +375,10 @@ def test_magic_0_and_1_are_read(tables, tmp_path):
 
 
 def test_large_records_come_in_small_batches(tables, tmp_path):
-    """An Arrow batch is limited by bytes, not by rows."""
+    """Large records are returned in small record batches.
+
+    The size of a record batch is limited in bytes, not in rows.
+    """
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, log_of([40], value=bytes(500_000), codec="zstd"))
     options = tables.options.read_options({"path": str(tmp_path)})
@@ -357,7 +394,10 @@ def test_large_records_come_in_small_batches(tables, tmp_path):
 
 
 def test_a_task_gets_the_transactions_of_its_segment_alone(tables, tmp_path):
-    """Otherwise all transactions in a log would be sent to thousands of tasks."""
+    """A task receives only the transactions of its own segment.
+
+    Otherwise, all transactions of a log would be sent to thousands of tasks.
+    """
     folder = Folder(tmp_path / "orders-0")
     for first in (0, 10, 20):
         marker = batch(first + 5, 1, producer=first, control=b"\0\0\0\0")
@@ -403,7 +443,10 @@ def test_bounds_skip_segments_without_matching_rows(tables, orders):
 
 
 def test_upper_time_skips_no_segment_with_create_time(tables, tmp_path):
-    """The header has the time of the first record, which may not be the minimum."""
+    """An upper timestamp limit skips no segment with create time.
+
+    A batch header has the timestamp of the first record, which may not be the minimum.
+    """
     folder = Folder(tmp_path / "orders-0")
     log = [batch(n, 1, timestamp=BASE_TIME + 1000 * n) for n in range(10)]
     folder.segment(0, log)
@@ -413,7 +456,10 @@ def test_upper_time_skips_no_segment_with_create_time(tables, tmp_path):
 
 
 def test_upper_time_skips_segments_with_log_append_time(tables, tmp_path):
-    """With LogAppendTime, all records of a batch have the same time."""
+    """An upper timestamp limit skips later segments with LogAppendTime.
+
+    All records of a batch have the same timestamp.
+    """
     import crc32c
 
     folder = Folder(tmp_path / "orders-0")

@@ -30,13 +30,19 @@ CORRUPT = ("offset", "topic", "_corrupt_record")
 
 @pytest.fixture
 def damaged(orders):
-    """Orders with a changed bit in the fourth batch: offsets 9 to 11 are lost."""
+    """Return a log in which one bit of the fourth batch is changed.
+
+    The offsets 9 to 11 are lost.
+    """
     flip(orders.first, orders.spans[3][0] + 80)
     return orders
 
 
 def test_failfast_error_contains_position_and_solution(tables, damaged):
-    """Spark only shows the error text."""
+    """The FAILFAST error contains the position of the damage and a solution.
+
+    Spark only shows the text of the error.
+    """
     with pytest.raises(ValueError, match="crc") as caught:
         tables.read(damaged.root)
     error_text = str(caught.value)
@@ -77,7 +83,10 @@ def test_dropmalformed_skips_the_damaged_region(tables, damaged):
 
 
 def test_damage_outside_of_the_range_is_ignored(tables, damaged):
-    """Damage is reported if it overlaps the range, even only at the start."""
+    """Damage outside of the requested range is ignored.
+
+    It is reported if it overlaps the range.
+    """
     behind = {"startingOffsets": '{"orders": {"0": 12}}'}
     assert offsets(tables.read(damaged.root, **behind)) == list(range(12, 60))
     before = {"endingOffsets": '{"orders": {"0": 9}}'}
@@ -87,7 +96,10 @@ def test_damage_outside_of_the_range_is_ignored(tables, damaged):
 
 
 def test_a_torn_tail_is_fine_in_the_newest_segment_alone(tables, orders):
-    """Brokers truncate the torn tail. In an older segment, a torn tail is damage."""
+    """An incomplete end is only valid in the newest segment.
+
+    A broker truncates it there. In an older segment, it is damage.
+    """
     data = orders.second.read_bytes()
     orders.second.write_bytes(data[:-50])
     assert offsets(tables.read(orders.root)) == list(range(57))
@@ -100,7 +112,7 @@ def test_a_torn_tail_is_fine_in_the_newest_segment_alone(tables, orders):
 
 
 def test_a_checksum_that_is_right_over_records_that_are_not(tables, tmp_path):
-    """An undecodable batch is a bad region like other damage."""
+    """A batch with a valid checksum and invalid records is a damaged region."""
     folder = Folder(tmp_path / "orders-0")
     broken = bytearray(batch(3, 3))
     broken[61] = 0x7F
@@ -115,7 +127,10 @@ def test_a_checksum_that_is_right_over_records_that_are_not(tables, tmp_path):
 
 
 def test_deleted_file_is_handled_according_to_the_mode(tables, orders):
-    """A broker may delete a segment between the plan and the read."""
+    """The mode decides what happens if a segment is deleted before it is read.
+
+    A broker may delete a segment between the plan and the read.
+    """
     basic = {"path": str(orders.root), "columnNameOfCorruptRecord": "bad"}
     plans = {}
     for mode in tables.options.MODES:
@@ -143,7 +158,7 @@ def test_deleted_file_is_handled_according_to_the_mode(tables, orders):
 
 @pytest.fixture
 def oddly_named(tmp_path):
-    """Two topics with a damaged batch. One of the topic names is not UTF-8."""
+    """Return two topics with a damaged batch. One topic name is not valid UTF-8."""
     for name in (b"good-0", b"b\xffd-0"):
         folder = Folder(tmp_path / os.fsdecode(name))
         path, spans = folder.segment(0, log_of([5] * 4))
@@ -154,7 +169,10 @@ def oddly_named(tmp_path):
 
 @pytest.mark.parametrize("view", ["records", "batches"])
 def test_topic_name_that_is_not_utf_8_is_escaped(tables, oddly_named, view):
-    """The name is shown with escapes, and the other topic is complete."""
+    """A topic name that is not valid UTF-8 is shown with escapes.
+
+    The other topic is read completely.
+    """
     settings = {"view": view, "mode": "PERMISSIVE"}
     rows = tables.read(oddly_named, **settings).to_pylist()
     assert {row["topic"] for row in rows} == {"good", r"b\xffd"}
@@ -184,7 +202,10 @@ def test_views_of_such_a_topic_have_text_too(tables, oddly_named, view):
 
 
 def test_foreign_and_empty_files_cost_nothing_good(tables, orders):
-    """An empty segment has no rows, and a file that is not a log is a bad region."""
+    """An empty segment has no rows, and a file that is not a log is a damaged region.
+
+    Neither affects the rows of other files.
+    """
     (orders.path / f"{60:020}.log").write_bytes(b"")
     assert offsets(tables.read(orders.root)) == list(range(60))
     (orders.path / f"{60:020}.log").write_bytes(b"PK\x03\x04" + bytes(range(256)) * 20)
@@ -202,7 +223,10 @@ def test_foreign_and_empty_files_cost_nothing_good(tables, orders):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_random_damage_read_in_random_splits_loses_nothing_else(tables, tmp_path, seed):
-    """All splits together have the rows and bad regions of a single walk."""
+    """With random damage, random splits return the same rows as a single walk.
+
+    The damaged regions are equal, too.
+    """
     chance = random.Random(seed)
     folder = Folder(tmp_path / "orders-0")
     codec = chance.choice(["none", "gzip", "zstd"])
@@ -238,7 +262,10 @@ def test_random_damage_read_in_random_splits_loses_nothing_else(tables, tmp_path
 
 
 def test_batches_over_the_limit_are_reported_and_can_be_allowed(tables, tmp_path):
-    """Spark calls cannot pass limits, so an option does. Covers compression."""
+    """A batch that exceeds a limit is a damaged region, unless an option raises it.
+
+    Spark cannot pass ``limits``. Compressed batches are tested, too.
+    """
     folder = Folder(tmp_path / "orders-0")
     large = batch(3, 1, value=bytes(5 << 20))
     folder.segment(
@@ -253,7 +280,10 @@ def test_batches_over_the_limit_are_reported_and_can_be_allowed(tables, tmp_path
 
 @pytest.mark.parametrize("most", [1, 2, 5, 10, 11, 13])
 def test_a_bad_region_is_reported_once_with_any_number_of_records(tables, orders, most):
-    """Covers regions at both ends of the range, and between splits of segments."""
+    """A damaged region is reported once, whatever the size of the splits is.
+
+    The regions are at both ends of the range and between segments.
+    """
     for number in (2, 5, 9):
         flip(orders.first, orders.spans[number][0] + 80)
     settings = {

@@ -20,7 +20,7 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 @pytest.fixture
 def orders(tmp_path):
-    """Two segments with ten batches that contain three records."""
+    """Write two segments of ten batches with three records each."""
     folder = Folder(tmp_path / "logs" / "orders-0")
     folder.first, folder.spans = folder.segment(0, log_of([3] * 10, 0))
     folder.second, _ = folder.segment(30, log_of([3] * 10, 30))
@@ -29,7 +29,7 @@ def orders(tmp_path):
 
 
 def test_the_format_needs_no_registration(spark):
-    """Spark finds kwire in Python and in SQL."""
+    """Spark finds the format without registration, in Python and in SQL."""
     count = spark.read.format("kafka-log").load(str(DATA)).count()
     assert count > 1000
     spark.sql(f"CREATE TEMPORARY VIEW logs USING `kafka-log` OPTIONS (path '{DATA}')")
@@ -38,7 +38,10 @@ def test_the_format_needs_no_registration(spark):
 
 
 def test_the_schema_is_sparks_own(spark):
-    """Names, types and order are those of the source ``kafka``."""
+    """The schema equals that of Spark's source ``kafka``.
+
+    Names, types and order are compared.
+    """
     reader = spark.read.format("kafka-log").option("includeHeaders", "true")
     assert reader.load(str(DATA)).schema.simpleString() == (
         "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,"
@@ -48,7 +51,7 @@ def test_the_schema_is_sparks_own(spark):
 
 
 def test_every_view_and_every_column_reaches_the_engine(spark):
-    """All types in the layouts are exactly the types that Spark expects."""
+    """All views and columns have exactly the types that Spark expects."""
     for view in ("records", "batches", "problems", "index"):
         frame = (
             spark.read.format("kafka-log")
@@ -96,7 +99,10 @@ FILTERS = [
 
 
 def test_filters_give_the_same_rows_pushed_down_or_not(spark, orders):
-    """Covers both values of Spark's setting, and a filter in Spark itself."""
+    """Filters return the same rows whether Spark pushes them down or not.
+
+    The setting of Spark is tested with both values, and with a filter in Spark itself.
+    """
     Folder(orders.path.parent / "bills-0").segment(0, log_of([4]))
     reader = spark.read.format("kafka-log").option("pushDownFilters", "true")
     everything = reader.load(orders.root).select("*", lit(1)).collect()
@@ -116,12 +122,15 @@ def test_filters_give_the_same_rows_pushed_down_or_not(spark, orders):
 
 
 def names(rows):
-    """Return topic and offset from the rows."""
+    """Return (topic, offset) of the rows."""
     return sorted((row.topic, row.offset) for row in rows)
 
 
 def test_a_pushed_filter_spares_files(spark, orders):
-    """The first segment is damaged, but not read."""
+    """A filter that excludes a segment prevents reading it.
+
+    The first segment is damaged, and no damage is reported.
+    """
     flip(orders.first, orders.spans[3][0] + 80)
     reader = spark.read.format("kafka-log").option("pushDownFilters", "true")
     spark.conf.set(PUSHDOWN, "true")
@@ -134,7 +143,10 @@ def test_a_pushed_filter_spares_files(spark, orders):
 
 
 def test_queries_of_one_frame_do_not_disturb_each_other(spark, orders):
-    """Spark has one read plan for a frame, while filters belong to queries."""
+    """Several queries on one data frame do not share their filters.
+
+    Spark has one read plan for a data frame, but filters belong to a query.
+    """
     spark.conf.set(PUSHDOWN, "true")
     try:
         frame = spark.read.format("kafka-log").load(orders.root)
@@ -147,7 +159,10 @@ def test_queries_of_one_frame_do_not_disturb_each_other(spark, orders):
 
 
 def test_failfast_error_text_is_complete(spark, orders):
-    """Spark discards all other exception attributes."""
+    """In FAILFAST mode, the error text contains all information.
+
+    Spark discards all other attributes of the exception.
+    """
     flip(orders.first, orders.spans[3][0] + 80)
     with pytest.raises(Exception, match="CorruptBatch") as caught:
         spark.read.format("kafka-log").load(orders.root).count()
@@ -209,7 +224,10 @@ def test_missing_path_is_named_in_the_error(spark, tmp_path):
 
 @pytest.mark.parametrize("view", ["records", "batches", "problems", "index"])
 def test_a_path_without_any_log_is_refused(spark, orders, tmp_path, view):
-    """A wrong path would look like an empty topic, so it is an error."""
+    """A path without any log raises an error.
+
+    Otherwise, a wrong path would look like an empty topic.
+    """
     (tmp_path / "empty").mkdir()
     reader = spark.read.format("kafka-log").option("view", view)
     for paths in ([str(tmp_path / "empty")], [orders.root, str(tmp_path / "empty")]):
@@ -218,7 +236,7 @@ def test_a_path_without_any_log_is_refused(spark, orders, tmp_path, view):
 
 
 def test_aborted_records_are_omitted_as_by_sparks_own_source(spark):
-    """Queries on brokers specify the level with ``kafka.isolation.level``."""
+    """``kafka.isolation.level`` omits aborted records, as in Spark's own source."""
     reader = spark.read.format("kafka-log").option("subscribePattern", "transactions")
     everything = reader.load(str(DATA)).count()
     ours = reader.option("isolationLevel", "read_committed").load(str(DATA)).count()
@@ -228,7 +246,7 @@ def test_aborted_records_are_omitted_as_by_sparks_own_source(spark):
 
 
 def test_rows_reach_parquet_and_back(spark, orders, tmp_path):
-    """Covers a complete recovery: segments are read, and a table is written."""
+    """Rows of a log can be written to Parquet and read again."""
     reader = spark.read.format("kafka-log").option("includeHeaders", "true")
     frame = reader.load(orders.root)
     frame.write.parquet(str(tmp_path / "out"))
@@ -237,7 +255,10 @@ def test_rows_reach_parquet_and_back(spark, orders, tmp_path):
 
 
 def test_register_adds_names_for_sql_and_push_down(spark, orders):
-    """SQL accepts these names without quotes. Registering twice has no effect."""
+    """``register`` adds names that SQL accepts without quotes, and enables push-down.
+
+    Calling it twice has no effect.
+    """
     import kwire.spark as ks
 
     try:

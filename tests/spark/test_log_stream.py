@@ -28,7 +28,7 @@ EVERYTHING = ReadAllAvailable()
 
 @pytest.fixture
 def orders(tmp_path):
-    """Log of ten batches with three records. It grows in the tests."""
+    """Write a log of ten batches with three records each, which the tests extend."""
     folder = Folder(tmp_path / "logs" / "orders-0")
     folder.root = tmp_path / "logs"
     folder.log, folder.spans = folder.segment(0, log_of([3] * 10))
@@ -42,7 +42,10 @@ def reader_of(root, **settings):
 
 
 def offsets(reader, start, end):
-    """Return the offsets of a micro-batch. Readers are pickled as between processes."""
+    """Return the offsets of the records in a micro-batch.
+
+    The readers are pickled and unpickled, as between Spark's processes.
+    """
     import pickle
 
     batches = []
@@ -64,7 +67,11 @@ def append(path, data):
 
 
 def test_offsets_are_those_of_sparks_own_source(orders):
-    """Next offsets of the partitions by topic. A stream starts at the earliest."""
+    """The offsets of a stream have the format of Spark's own source.
+
+    They are the next offsets of the partitions by topic. A stream starts at the
+    earliest.
+    """
     reader = reader_of(orders.root)
     assert reader.initialOffset() == at(0)
     assert reader.latestOffset(at(0), EVERYTHING) == at(30)
@@ -87,7 +94,10 @@ def test_query_starts_at_the_configured_offsets(orders, settings, first):
 
 
 def test_later_records_are_read_once(orders):
-    """A batch may be written in pieces, and a new segment may be started."""
+    """Records that are appended later are read once.
+
+    A batch may be written in pieces, and a new segment may be started.
+    """
     reader = reader_of(orders.root)
     assert offsets(reader, at(0), at(30)) == list(range(30))
     more = batch(30, 5)
@@ -104,7 +114,10 @@ def test_later_records_are_read_once(orders):
 
 
 def test_a_micro_batch_reads_the_same_when_it_is_read_again(orders):
-    """Spark repeats the last micro-batch after a failure, when the log has grown."""
+    """A micro-batch that is repeated has the same rows, although the log has grown.
+
+    Spark repeats the last micro-batch after a failure.
+    """
     reader = reader_of(orders.root)
     first = offsets(reader, at(4), at(25))
     append(orders.log, batch(30, 5))
@@ -113,7 +126,10 @@ def test_a_micro_batch_reads_the_same_when_it_is_read_again(orders):
 
 
 def test_limit_is_shared_in_proportion_to_available_offsets(orders):
-    """Offsets do not exceed the limit, and none remains unread forever."""
+    """A limit is divided among the partitions in proportion to their available offsets.
+
+    Every partition makes progress.
+    """
     Folder(orders.root / "orders-1").segment(0, log_of([10]))
     reader = reader_of(orders.root, maxOffsetsPerTrigger="8")
     limit = reader.getDefaultReadLimit()
@@ -137,7 +153,10 @@ def test_limit_is_shared_in_proportion_to_available_offsets(orders):
 def test_a_micro_batch_waits_for_enough_offsets_or_for_long_enough(
     orders, monkeypatch, most
 ):
-    """As in Spark, the first batch does not wait, and later batches wait 15 minutes."""
+    """A micro-batch waits for the minimum number of offsets, or for the maximum delay.
+
+    As in Spark, the first one does not wait. The default delay is 15 minutes.
+    """
     now = 5000.0
     monkeypatch.setattr(stream_reader, "monotonic", lambda: now)
     limits = {} if most is None else {"maxOffsetsPerTrigger": str(most)}
@@ -153,7 +172,7 @@ def test_a_micro_batch_waits_for_enough_offsets_or_for_long_enough(
     assert reader.latestOffset(at(30), limit) == at(35)
     append(orders.log, batch(35, 5))
     assert reader.latestOffset(at(35), limit) == at(35)
-    # A query that runs once reads the available records.
+    # A query that runs once reads all available records.
     assert reader.latestOffset(at(35), EVERYTHING) == at(40)
     append(orders.log, batch(40, 3))
     assert reader.latestOffset(at(35), limit) == at(43 if most is None else 42)
@@ -172,7 +191,10 @@ def test_offsets_of_new_partitions_count_for_the_minimum(orders, monkeypatch):
 
 
 def test_available_now_waits_for_no_minimum(orders):
-    """No more records arrive, so a waiting query would never read the last records."""
+    """With the trigger availableNow, a query does not wait for a minimum.
+
+    No more records arrive, so it would never read the last ones.
+    """
     settings = {"minOffsetsPerTrigger": "12", "maxOffsetsPerTrigger": "12"}
     reader = reader_of(orders.root, **settings)
     reader.prepareForTriggerAvailableNow()
@@ -184,7 +206,7 @@ def test_available_now_waits_for_no_minimum(orders):
 
 
 def test_a_micro_batch_is_divided_by_records(orders):
-    """Splits respect maxRecordsPerPartition, and all records are read once."""
+    """A micro-batch is split by maxRecordsPerPartition. All records are read once."""
     orders.segment(30, log_of([3] * 2, 30))
     reader = reader_of(orders.root, maxRecordsPerPartition="7")
     splits = reader.partitions(at(2), at(36))
@@ -199,7 +221,10 @@ def test_a_micro_batch_is_divided_by_records(orders):
 
 
 def test_a_stream_waits_for_the_first_log_and_warns_once(tmp_path):
-    """An empty directory may be the target of a running copy."""
+    """A stream waits for the first log in an empty directory, and warns once.
+
+    The directory may be the target of a running copy.
+    """
     reader = reader_of(tmp_path)
     with pytest.warns(
         UserWarning, match="no partition to read in .*waits"
@@ -232,7 +257,10 @@ def test_a_new_partition_is_read_from_its_beginning(orders):
 
 
 def test_deleted_offsets_end_a_stream_by_default(orders):
-    """Offsets that were deleted before the read are a loss. Read ones are not."""
+    """Offsets that are deleted before they are read end a stream by default.
+
+    Offsets that were already read may be deleted.
+    """
     orders.segment(30, log_of([3] * 2, 30))
     orders.log.unlink()
     reader = reader_of(orders.root)
@@ -256,7 +284,7 @@ def test_a_partition_that_vanishes_or_shrinks_is_a_loss(orders):
 
 
 def test_bad_region_is_reported_once_by_several_micro_batches(orders):
-    """If several micro-batches read offsets in the region, one of them reports it."""
+    """If several micro-batches read offsets of a damaged region, one reports it."""
     flip(orders.log, orders.spans[3][0] + 80)
     corrupt = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "bad"}
     for cuts in ([0, 30], [0, 9, 12, 30], [0, 10, 11, 30], [0, 5, 11, 12, 13, 30]):
@@ -275,7 +303,10 @@ def test_bad_region_is_reported_once_by_several_micro_batches(orders):
 
 
 def test_a_damaged_tail_waits_until_it_is_one(orders):
-    """The last batch may be incomplete. Any other incomplete batch is damage."""
+    """An incomplete last batch is not reported, because it may still be written.
+
+    Any other incomplete batch is damage.
+    """
     bad = bytearray(batch(30, 5))
     bad[-3] ^= 1
     append(orders.log, bytes(bad))
@@ -290,7 +321,7 @@ def test_a_damaged_tail_waits_until_it_is_one(orders):
 
 
 def test_committed_records_alone_stop_at_an_open_transaction(tmp_path):
-    """As for a consumer, records of an open transaction have to wait."""
+    """With read_committed, a stream waits for the end of an open transaction."""
     folder = Folder(tmp_path / "orders-0")
     log = [batch(0, 3), batch(3, 2, producer=7), batch(5, 1)]
     path, _ = folder.segment(0, log)
@@ -315,7 +346,10 @@ def test_unsupported_stream_options_are_rejected_immediately(orders, settings, t
 
 
 def test_replicas_have_to_be_chosen(orders, tmp_path):
-    """If the stream used both copies, it would read the offsets twice."""
+    """A stream on several replicas of a partition raises an error.
+
+    If it read all copies, it would return the offsets twice.
+    """
     Folder(orders.root / "b" / "orders-0").segment(0, log_of([3] * 4))
     with pytest.raises(ValueError, match="duplicates=longest"):
         reader_of(orders.root).initialOffset()
@@ -324,7 +358,10 @@ def test_replicas_have_to_be_chosen(orders, tmp_path):
 
 
 def run(spark, root, out, checkpoint, **settings):
-    """Run a query over all records. Return the end offsets by batch."""
+    """Run a streaming query over all records.
+
+    Return the end offsets by batch number.
+    """
     query = (
         spark.readStream.format("kafka-log")
         .options(**settings)
@@ -340,7 +377,10 @@ def run(spark, root, out, checkpoint, **settings):
 
 
 def test_query_in_spark_continues_after_a_restart(spark, orders, tmp_path):
-    """Covers limited batches, a restart, and a log that grows in between."""
+    """After a restart, a query continues with the records that were added meanwhile.
+
+    Its micro-batches are limited.
+    """
     out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
     settings = {"maxOffsetsPerTrigger": "12"}
     ends = run(spark, orders.root, out, checkpoint, **settings)
@@ -353,7 +393,10 @@ def test_query_in_spark_continues_after_a_restart(spark, orders, tmp_path):
 
 
 def test_spark_takes_the_minimum_of_a_micro_batch(spark, orders, tmp_path):
-    """Spark's own limits apply: the first batch runs immediately, then five wait."""
+    """Spark applies the minimum number of offsets.
+
+    The first micro-batch runs immediately, and later ones wait for five offsets.
+    """
 
     def count():
         return spark.read.parquet(str(tmp_path / "out")).count()

@@ -13,7 +13,10 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 
 
 def test_spark_makes_the_same_tables(spark, tmp_path):
-    """Covers a simulated cluster and a real broker's directory. Pages are equal."""
+    """``offsets`` on Spark writes the same tables and page as in one process.
+
+    The inputs are a simulated cluster and a real broker's directory.
+    """
     write_cluster(tmp_path / "cluster")
     for name, path in (("made", tmp_path / "cluster"), ("real", DATA)):
         progress = []

@@ -21,7 +21,7 @@ LOGS = Path(__file__).parents[1] / "data" / "request-logs"
 LINES = (LOGS / "kafka-3.9.2.log").read_text("utf-8").splitlines(keepends=True)
 BAD = "Completed request:{\n"
 
-# Spark has to parse the text of a schema.
+# The tests need a session, because Spark parses the text of a schema.
 pytestmark = pytest.mark.usefixtures("spark")
 
 
@@ -30,7 +30,7 @@ def source(**options):
 
 
 def batches(log_source, schema=None):
-    """Read a source in the same way as Spark, in this process."""
+    """Read a source in this process in the same way as Spark. Return the batches."""
     reader = log_source.reader(StructType.fromDDL(schema or log_source.schema()))
     for partition in reader.partitions():
         yield from reader.read(partition)
@@ -38,7 +38,7 @@ def batches(log_source, schema=None):
 
 @pytest.fixture
 def damaged(tmp_path):
-    """Log with four lines. The third line is invalid."""
+    """Write a log of four lines, the third of which is invalid."""
     path = tmp_path / "request.log"
     path.write_text("".join((*LINES[:2], BAD, LINES[2])), "utf-8")
     return str(path)
@@ -46,12 +46,15 @@ def damaged(tmp_path):
 
 @pytest.fixture(scope="module")
 def known(spark):
-    """Session that finds the format without registration."""
+    """Return a session, which finds the format without registration."""
     return spark
 
 
 def test_spark_returns_the_rows_of_the_reader(known):
-    """Compares all columns of all logs in many splits, with the declared types."""
+    """Spark returns the rows of the reader for all logs, in many splits.
+
+    The columns have the declared types.
+    """
     frame = (
         known.read.format("kafka-request-log")
         .option("maxPartitionBytes", "16k")
@@ -71,7 +74,10 @@ def test_spark_returns_the_rows_of_the_reader(known):
 
 
 def test_spark_shows_invalid_lines_in_a_requested_column(known, damaged):
-    """The column contains file, line, reason and start. Valid lines remain."""
+    """A requested column contains the file, line, reason and start of an invalid line.
+
+    Valid lines are still returned.
+    """
     frame = (
         known.read.format("kafka-request-log")
         .schema(f"api string, _corrupt_record {CORRUPT}")
@@ -86,7 +92,7 @@ def test_spark_shows_invalid_lines_in_a_requested_column(known, damaged):
 
 
 def test_audit_gives_the_same_on_spark(known, tmp_path):
-    """Compares all tables. The tasks run in Spark's workers."""
+    """``audit`` writes the same tables on Spark as in this process."""
     paths = [LOGS / "kafka-2.8.2.log", LOGS / "kafka-3.9.2.log"]
     local = jobs.audit(paths, tmp_path / "here", target="4.1")
     on_spark = jobs.audit(paths, tmp_path / "there", target="4.1", spark=known)
@@ -102,7 +108,10 @@ def test_audit_gives_the_same_on_spark(known, tmp_path):
 
 
 def test_invalid_line_is_handled_according_to_the_mode(damaged):
-    """FAILFAST reports path, line, byte and fix, while other modes continue."""
+    """FAILFAST raises an error for an invalid line, and the other modes continue.
+
+    The error contains the path, the line, the byte and a solution.
+    """
     location = (
         rf"request\.log: line 3, byte {sum(len(x.encode()) for x in LINES[:2])}: "
     )
@@ -126,7 +135,10 @@ def test_invalid_line_is_handled_according_to_the_mode(damaged):
 
 
 def test_schema_chooses_columns():
-    """The order is that of the schema. Unknown columns and types are errors."""
+    """A schema selects columns and their order.
+
+    Unknown columns and wrong types raise an error.
+    """
     (first, *_) = batches(source(), "api_version int, client_id string")
     assert first.schema.names == ["api_version", "client_id"]
     with pytest.raises(ValueError, match="no column 'offset'; it has timestamp, "):
@@ -153,13 +165,13 @@ def test_schema_chooses_columns():
     ],
 )
 def test_wrong_options_are_errors_with_the_choices(options, words):
-    """The one-sentence error contains the available choices."""
+    """A wrong option raises an error of one sentence with the valid choices."""
     with pytest.raises(ValueError, match=words):
         source(**options).schema()
 
 
 def test_missing_and_empty_paths_are_errors(tmp_path):
-    """The error is raised when the read is planned."""
+    """A missing or empty path raises an error when the read is planned."""
     for path, words in ((tmp_path / "gone", "gone"), (tmp_path, "no request logs")):
         request_log = source(path=str(path))
         reader = request_log.reader(StructType.fromDDL(request_log.schema()))
@@ -168,7 +180,10 @@ def test_missing_and_empty_paths_are_errors(tmp_path):
 
 
 def test_format_is_found_without_being_registered():
-    """Spark uses ``DefaultSource`` in modules named ``pyspark_*``."""
+    """Spark finds the format without registration.
+
+    It searches modules named ``pyspark_*`` for a class ``DefaultSource``.
+    """
     module = importlib.import_module("pyspark_kwire_request_log")
     assert module.DefaultSource is KafkaRequestLogSource
     assert module.DefaultSource.name() == "kafka-request-log"

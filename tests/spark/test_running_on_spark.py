@@ -20,7 +20,10 @@ SOURCE = Path(kwire.__file__).parents[1]
 
 @pytest.fixture
 def work():
-    """Return a function that obeys its task. Workers cannot import the tests."""
+    """Return a function whose behavior its argument selects.
+
+    Workers cannot import the tests, so it must not refer to this module.
+    """
 
     def work(task):
         kind, value = task
@@ -34,7 +37,10 @@ def work():
 
 
 def test_tasks_run_in_workers_and_come_back_in_order(spark, work):
-    """There are more tasks than cores. Sizes are reported when tasks end."""
+    """Tasks run in workers, and their results have the order of the tasks.
+
+    There are more tasks than cores. The size of a task is reported when it ends.
+    """
     progress = []
     tasks = [("give", number) for number in range(7)]
     sizes = [10**number for number in range(7)]
@@ -45,7 +51,7 @@ def test_tasks_run_in_workers_and_come_back_in_order(spark, work):
 
 
 def test_error_of_a_task_is_the_same_as_without_spark(spark, work):
-    """The exception has the same content as without Spark."""
+    """The exception of a task has the same content as without Spark."""
     for error in (
         Truncated("the input ends", 17, "topics[3].name", "FetchResponse", 12),
         FileNotFoundError(2, "No such file or directory", "/data/orders-0/7.log"),
@@ -57,7 +63,10 @@ def test_error_of_a_task_is_the_same_as_without_spark(spark, work):
 
 
 def test_exception_that_cannot_be_pickled_is_reported_as_text(spark):
-    """The class requires arguments that a pickle does not contain."""
+    """An exception that cannot be pickled is reported by its text.
+
+    Its class requires arguments that a pickle does not contain.
+    """
 
     class Stubborn(Exception):
         def __reduce__(self):
@@ -71,7 +80,10 @@ def test_exception_that_cannot_be_pickled_is_reported_as_text(spark):
 
 
 def test_worker_crash_is_a_one_line_error(spark, work):
-    """The cause is unknown, except that the worker has exited."""
+    """If a worker crashes, the error has one line.
+
+    It says that the worker has exited.
+    """
     with pytest.raises(JobError, match="exited unexpectedly") as caught:
         run_tasks(work, [("die", 3)], sizes=[1], spark=spark)
     assert "\n" not in str(caught.value)
@@ -79,7 +91,7 @@ def test_worker_crash_is_a_one_line_error(spark, work):
 
 
 def test_existing_spark_session_is_used_and_not_stopped(spark):
-    """A job never stops the session of a notebook."""
+    """A job uses an existing session, such as a notebook's, and does not stop it."""
     with open_session("local[1]") as session:
         assert session is spark
     assert spark.range(3).count() == 3
@@ -87,7 +99,10 @@ def test_existing_spark_session_is_used_and_not_stopped(spark):
 
 @pytest.mark.gate
 def test_sessions_of_its_own_are_quiet_and_stopped(tmp_path):
-    """Spark prints no log lines in two runs, and workers need no installed kwire."""
+    """A job without a session starts and stops its own, which prints no log lines.
+
+    The workers do not need an installed kwire.
+    """
     # The interpreter has all packages, but not the paths of an editable installation.
     worker = tmp_path / "python"
     worker.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')

@@ -62,7 +62,7 @@ def our_classes():
 
 
 def test_every_method_that_spark_calls_has_short_errors():
-    """All public methods of sources and readers use one wrapper."""
+    """Every public method of a source or reader uses the wrapper for short errors."""
     classes = our_classes()
     assert len(classes) >= 9
     method_names = set()
@@ -77,7 +77,7 @@ def test_every_method_that_spark_calls_has_short_errors():
 
 
 def test_every_function_given_to_spark_has_short_errors():
-    """Functions for ``mapInArrow`` and similar methods are wrapped when passed."""
+    """Every function for ``mapInArrow`` and similar methods is wrapped."""
     call_count = 0
     for path in SOURCES.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -94,7 +94,10 @@ def test_every_function_given_to_spark_has_short_errors():
 
 
 def kwires_own(body):
-    """Return a function whose module belongs to kwire, as the wrapper requires."""
+    """Return a function that seems to belong to a module of kwire.
+
+    The wrapper only shortens the errors of such functions.
+    """
     names = {"__name__": "kwire.spark.log.options", "json": json}
     exec(f"def own():\n    {body}", names)
     return names["own"]
@@ -134,7 +137,10 @@ def in_three_frames(kind):
     ids=["of kwire", "of the system"],
 )
 def test_expected_errors_have_no_frames_of_kwire(error):
-    """Only the entry's frame remains, also if an iterator raises the error later."""
+    """A documented error has no traceback frames of kwire except that of the wrapper.
+
+    This also applies if an iterator raises the error later.
+    """
     frames, raised = frames_of(shorten_errors(in_three_frames(error)))
     assert raised is error
     assert frames[1:] == ["entry"]
@@ -150,13 +156,16 @@ def test_expected_errors_have_no_frames_of_kwire(error):
 
 
 def test_value_error_raised_by_kwire_is_short():
-    """A ``raise`` statement in kwire raised the ``ValueError``."""
+    """A ValueError that a ``raise`` statement of kwire has raised is short."""
     frames, _ = frames_of(shorten_errors(refuse))
     assert frames[1:] == ["entry"]
 
 
 def test_a_defect_keeps_all_its_frames():
-    """Covers undocumented classes, and errors that the language raises."""
+    """Errors of other classes, and errors that Python raises, keep all their frames.
+
+    They are defects of kwire.
+    """
     for code in ("int('x')", "[].index(1)", "{}['x']", "json.loads('x')", "None + 1"):
         frames, _ = frames_of(shorten_errors(kwires_own(code)))
         assert frames[1:3] == ["entry", "own"], code
@@ -165,7 +174,10 @@ def test_a_defect_keeps_all_its_frames():
 
 
 def test_tracebacks_are_hidden_in_workers_alone(monkeypatch):
-    """In a process that continues, the setting would outlive the error."""
+    """Spark's option to hide tracebacks is only set in worker processes.
+
+    In a process that continues, the setting would remain after the error.
+    """
     monkeypatch.delenv("SPARK_HIDE_TRACEBACK", raising=False)
     frames_of(shorten_errors(refuse))
     assert "SPARK_HIDE_TRACEBACK" not in short_errors.os.environ
@@ -173,14 +185,17 @@ def test_tracebacks_are_hidden_in_workers_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, "__main__", main)
     frames_of(shorten_errors(in_three_frames(KeyError("defect"))))
     assert "SPARK_HIDE_TRACEBACK" not in short_errors.os.environ
-    # Restore the setting at the end of this test.
+    # Setting the variable with monkeypatch restores it at the end of the test.
     monkeypatch.setenv("SPARK_HIDE_TRACEBACK", "")
     frames_of(shorten_errors(refuse))
     assert short_errors.os.environ["SPARK_HIDE_TRACEBACK"] == "1"
 
 
 def test_entries_keep_signatures_and_pickle():
-    """Spark inspects signatures, and pickles functions."""
+    """Wrapped functions keep their signature and can be pickled.
+
+    Spark inspects signatures, and pickles functions.
+    """
     signature = inspect.signature(TopicStreamReader.partitions)
     assert list(signature.parameters) == ["self", "start", "end"]
     reader = pickle.loads(pickle.dumps(RefusedStreamReader(ValueError("no"))))
@@ -190,7 +205,7 @@ def test_entries_keep_signatures_and_pickle():
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory):
-    """Data directory with a changed bit, and files that are not captures or logs."""
+    """Write a data directory with a changed bit, and files of other types."""
     folder = tmp_path_factory.mktemp("damaged")
     shutil.copytree(DATA / "codec-none-0", folder / "codec-none-0")
     log = min((folder / "codec-none-0").glob("*.log"))
@@ -359,7 +374,10 @@ ALIKE = {
     "two of four arguments",
     "one of two arguments",
 }
-"""Cases that reach Spark in the same way as other cases. Only the gate runs them."""
+"""Cases whose error reaches Spark in the same way as that of another case.
+
+Only the gate runs them.
+"""
 
 
 @pytest.mark.parametrize(
@@ -370,7 +388,10 @@ ALIKE = {
     ],
 )
 def test_error_starts_with_the_sentence_of_kwire(spark, damaged, tmp_path, case):
-    """The sentence is on the first or second line, after Spark's own description."""
+    """The error starts with the sentence of kwire.
+
+    It is on the first or second line, after Spark's own description.
+    """
     action, sentence = SAID[case]
     with pytest.raises(PySparkException) as caught:
         action(spark, damaged, tmp_path).collect()
@@ -381,7 +402,7 @@ def test_error_starts_with_the_sentence_of_kwire(spark, damaged, tmp_path, case)
 
 
 def test_a_defect_has_its_frames_in_spark(spark):
-    """An earlier short error in a worker does not hide the next error."""
+    """A defect keeps its frames in Spark, even after a short error in its worker."""
     header = functions.kafka_header("frame", {"mode": "FAILFAST"})
     with pytest.raises(PySparkException):
         rows(spark).select(header).collect()

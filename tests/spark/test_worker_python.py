@@ -22,7 +22,7 @@ MENDED = 'set os.environ["PYSPARK_PYTHON"] = sys.executable'
 
 @pytest.fixture
 def python(tmp_path):
-    """Function that creates an executable from the lines of a shell script."""
+    """Return a function that creates an executable from the lines of a shell script."""
 
     def make(*lines):
         path = tmp_path / "python3"
@@ -35,14 +35,14 @@ def python(tmp_path):
 
 @pytest.fixture
 def bare(python):
-    """Python of this version without kwire and other packages."""
+    """Return the path of a Python of this version without kwire."""
     return python(f'PYTHONPATH= exec "{sys.executable}" -S -E "$@"')
 
 
 def session(spark, executable, **more):
-    """Return a fake session with the inspected attributes.
+    """Return an imitation of a session with the attributes that are inspected.
 
-    Its files have the same root as in the real session.
+    The root directory of its files is that of the real session.
     """
     defaults = {"master": "local[2]", "environment": {}, "_python_includes": None}
     context = SimpleNamespace(**(defaults | more), pythonExec=executable)
@@ -50,13 +50,16 @@ def session(spark, executable, **more):
 
 
 def test_workers_with_kwire_have_no_problem(spark):
-    """Covers the session of the tests, and this interpreter."""
+    """If the workers can import kwire, no problem is reported."""
     assert find_worker_problem(spark) is None
     assert find_worker_problem(session(spark, sys.executable)) is None
 
 
 def test_worker_python_without_kwire_is_reported_with_a_solution(spark, bare):
-    """A virtual environment that is not activated has this effect."""
+    """If the workers' Python lacks kwire, a solution is reported.
+
+    A virtual environment that is not activated has this effect.
+    """
     problem = find_worker_problem(session(spark, bare))
     assert problem.startswith(f"Spark's workers run {bare}, which has no kwire (Mod")
     assert MENDED in problem
@@ -65,7 +68,10 @@ def test_worker_python_without_kwire_is_reported_with_a_solution(spark, bare):
 
 
 def test_python_of_another_version_is_reported(spark, python):
-    """Spark rejects workers with another version, whichever packages they have."""
+    """If the workers' Python has another version, it is reported.
+
+    Spark rejects it, whichever packages it has.
+    """
     old = python("echo 3.7")
     problem = find_worker_problem(session(spark, old))
     assert "which is Python 3.7, not 3." in problem
@@ -73,7 +79,7 @@ def test_python_of_another_version_is_reported(spark, python):
 
 
 def test_missing_or_invalid_worker_python_is_reported(spark, tmp_path):
-    """The path is misspelled, or belongs to another machine."""
+    """If the workers' Python does not exist or does not run, it is reported."""
     problem = find_worker_problem(session(spark, str(tmp_path / "none")))
     assert problem.startswith(
         f"Spark's workers run {tmp_path}/none, which does not exist"
@@ -85,7 +91,10 @@ def test_missing_or_invalid_worker_python_is_reported(spark, tmp_path):
 
 
 def test_this_python_without_a_path_to_kwire_wants_the_path(spark, bare, monkeypatch):
-    """A script may have found kwire because it changed its own ``sys.path``."""
+    """If this interpreter found kwire by its own ``sys.path``, the path is reported.
+
+    The workers use the same interpreter, but not this path.
+    """
     monkeypatch.setattr(sys, "executable", bare)
     problem = find_worker_problem(session(spark, bare))
     home = Path(kwire.__file__).parents[1]
@@ -95,7 +104,10 @@ def test_this_python_without_a_path_to_kwire_wants_the_path(spark, bare, monkeyp
 def test_a_path_that_spark_gives_its_workers_counts(
     spark, python, tmp_path, monkeypatch
 ):
-    """Covers ``spark.executorEnv.PYTHONPATH``, and the directory of shipped files."""
+    """Paths that Spark passes to its workers are taken into account.
+
+    They are ``spark.executorEnv.PYTHONPATH`` and the directory of shipped files.
+    """
     folder = tmp_path / "shipped"
     (folder / "kwire").mkdir(parents=True)
     (folder / "kwire" / "__init__.py").touch()
@@ -110,13 +122,14 @@ def test_a_path_that_spark_gives_its_workers_counts(
 
 
 def test_a_cluster_is_asked_by_a_task(spark, python, monkeypatch):
-    """A cluster's workers are on other machines."""
+    """On a cluster, a Spark task tests the import, because workers are elsewhere."""
     context = spark.sparkContext
     cluster = session(
         spark, "python3", master="spark://host:7077", parallelize=context.parallelize
     )
     assert find_worker_problem(cluster) is None
-    # PYTHONPATH contains Spark's modules and kwire, so modules are selected by name.
+    # PYTHONPATH contains kwire and Spark's modules, so import only Spark's modules by
+    # name.
     bare = python(
         'PYTHONPATH=$(echo "$PYTHONPATH" | tr : "\\n" | grep pyspark | tr "\\n" :)',
         f'export PYTHONPATH; exec "{sys.executable}" -S "$@"',
@@ -130,12 +143,15 @@ def test_a_cluster_is_asked_by_a_task(spark, python, monkeypatch):
 
 
 def test_a_session_without_a_context_is_not_asked():
-    """Spark Connect sessions have no context, and their workers are elsewhere."""
+    """A session without a context, as in Spark Connect, is not tested.
+
+    Its workers are on other machines.
+    """
     assert find_worker_problem(SimpleNamespace()) is None
 
 
 def test_register_reports_workers_without_kwire_first(spark, bare, monkeypatch):
-    """The sentence replaces the error that Spark raises in the first query."""
+    """``register`` reports workers without kwire before Spark's first query fails."""
     monkeypatch.setattr(spark.sparkContext, "pythonExec", bare)
     with pytest.raises(ImportError) as caught:
         kwire.spark.register(spark)
@@ -143,7 +159,7 @@ def test_register_reports_workers_without_kwire_first(spark, bare, monkeypatch):
 
 
 def test_job_reports_workers_without_kwire(spark, python, monkeypatch):
-    """A notebook created the session and passed it to a job."""
+    """A job reports workers without kwire if a notebook passes its session."""
     old = python("echo 3.7")
     monkeypatch.setattr(spark.sparkContext, "pythonExec", old)
     with pytest.raises(JobError, match=r"which is Python 3\.7") as caught:
@@ -153,7 +169,10 @@ def test_job_reports_workers_without_kwire(spark, python, monkeypatch):
 
 @pytest.mark.gate
 def test_error_names_an_environment_that_is_not_activated(tmp_path, bare):
-    """With cron or an IDE, another Python is the first on the PATH."""
+    """The error names a virtual environment that is not activated.
+
+    With cron or an IDE, another Python is often the first one on the PATH.
+    """
     program = tmp_path / "program.py"
     program.write_text(
         textwrap.dedent(

@@ -19,7 +19,10 @@ PARTITIONS = 4
 
 
 class MockCluster:
-    """Three brokers in this process with an ``address``. ``make_topic`` adds topics."""
+    """Cluster of three librdkafka brokers in this process.
+
+    ``address`` is its bootstrap address.
+    """
 
     def __init__(self):
         """Start the brokers. They run as long as this object exists."""
@@ -38,7 +41,7 @@ class MockCluster:
         return name
 
     def read(self, topic, count):
-        """Read ``count`` records of a topic; return the messages by partition."""
+        """Read ``count`` records of a topic. Return lists of messages by partition."""
         consumer = Consumer(
             {
                 "bootstrap.servers": self.address,
@@ -73,14 +76,14 @@ class MockCluster:
 
 @contextmanager
 def mock_cluster():
-    """Start a mock cluster."""
+    """Yield a mock cluster, and stop it at the end."""
     cluster = MockCluster()
     yield cluster
     del cluster
 
 
 def flatten(messages_by_partition):
-    """Return the messages as (partition, key, value, headers), in order."""
+    """Return (partition, key, value, headers) of all messages, in order."""
     return [
         (partition, message.key(), message.value(), message.headers())
         for partition, messages in sorted(messages_by_partition.items())
