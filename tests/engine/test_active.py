@@ -35,14 +35,14 @@ def run(code, backend):
 
 @pytest.mark.parametrize("backend", ["fast", "pure"])
 def test_requested_engine_is_active(twins, backend):
-    """``kwire.backend`` and the module of ``decode`` match the requested engine."""
+    """With "fast" or "pure", ``kwire.backend`` and ``decode`` are of this engine."""
     done = run(SHOW, backend)
     assert done.stdout == f"{backend} kwire._engine.{backend}.decoder\n", done.stderr
 
 
 @pytest.mark.parametrize("backend", [None, "auto"])
 def test_default_engine_is_the_compiled_engine_if_built(backend):
-    """Without a setting, the compiled engine is used if it was built."""
+    """Without a setting or with "auto", the compiled engine is used if it was built."""
     done = run(SHOW, backend)
     # A compiled decoder is preferred, whichever engine this test run uses.
     built = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
@@ -51,7 +51,10 @@ def test_default_engine_is_the_compiled_engine_if_built(backend):
 
 
 def test_compiled_engine_is_built(twins):
-    """The tests compare two engines, so a build without one of them must fail."""
+    """A build for the tests has the compiled engine.
+
+    Many tests compare both engines, and would be skipped without it.
+    """
     assert (twins.fast.backend, twins.pure.backend) == ("fast", "pure")
     assert type(twins.fast.decode) is not type(twins.pure.decode)
 
@@ -129,7 +132,7 @@ def test_the_environment_is_read_once(kwire):
 
 
 def test_python_m_kwire_prints_the_engine():
-    """The output contains the version and the engine, for bug reports."""
+    """``python -m kwire`` prints the version and the engine, for bug reports."""
     import subprocess
     import sys
 

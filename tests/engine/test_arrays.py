@@ -32,7 +32,7 @@ EXPECTED = [
 
 @pytest.fixture
 def arrays(kwire):
-    """Return the ``arrays`` module of the engine."""
+    """Return the module ``arrays`` of the tested engine."""
     return importlib.import_module(f"{kwire.__name__}._engine.{kwire.backend}.arrays")
 
 
@@ -98,7 +98,7 @@ def count_references(tree):
 
 
 def test_memory_is_viewed_without_a_copy(arrays):
-    """memoryview, numpy and pyarrow share the same memory."""
+    """``memoryview``, numpy and pyarrow read a memory block without copying it."""
     memory = arrays.new_memory(16)
     assert memory.size == len(memory) == memoryview(memory).nbytes == 16
     array = numpy.frombuffer(memory, "uint8")
@@ -145,7 +145,10 @@ def test_negative_size_is_rejected(arrays):
 
 
 def test_pyarrow_reads_a_tree(arrays):
-    """Values, types, nullability and metadata are kept, in an array and in a batch."""
+    """A tree is imported by pyarrow with values, types, nullability and metadata.
+
+    It is imported as an array and as a record batch.
+    """
     tree = small_tree(arrays)
     array = pyarrow.array(tree)
     array.validate(full=True)
@@ -179,13 +182,13 @@ def test_known_schema_is_not_exported_again(arrays):
 
 
 def test_polars_reads_a_tree(arrays):
-    """The strings and binaries are converted to polars' own representation."""
+    """A tree is imported by polars, which copies strings and binaries."""
     frame = polars.DataFrame(small_tree(arrays))
     assert frame.to_dicts() == EXPECTED
 
 
 def test_duckdb_reads_a_tree(arrays):
-    """DuckDB's Arrow scan imports the capsules."""
+    """DuckDB imports the capsules of a tree with its Arrow scan."""
     tree = small_tree(arrays)
     for source in (tree, pyarrow.table(pyarrow.record_batch(tree))):
         relation = duckdb.from_arrow(source)
@@ -196,14 +199,14 @@ def test_duckdb_reads_a_tree(arrays):
 
 
 def test_numpy_reads_the_buffers_of_a_tree(arrays):
-    """A fixed-size column can be used as a numpy array without conversion."""
+    """A fixed-size column of a tree is a numpy array without a conversion."""
     column = small_tree(arrays).children[0]
     offsets = numpy.frombuffer(column.buffers[1], "int64")
     assert numpy.array_equal(offsets, OFFSETS)
 
 
 def test_slices_by_consumers_have_the_correct_rows(arrays):
-    """A sliced batch and a sliced column contain the correct rows."""
+    """A slice of an imported batch or column contains the correct rows."""
     batch = pyarrow.record_batch(small_tree(arrays))
     slice_ = batch.slice(1, 2)
     slice_.validate(full=True)
@@ -263,7 +266,10 @@ def pure_arrays(plain_kwire):
 
 
 def test_export_without_pyarrow_names_the_extra(pure_arrays, monkeypatch):
-    """Columns are readable without pyarrow, but their export requires it."""
+    """Without pyarrow, columns can be read, but exporting them raises an error.
+
+    The error names the extra to install.
+    """
     package = sys.modules[pure_arrays.__package__]
     tree = small_tree(pure_arrays)
     pyarrow.array(tree)
@@ -276,7 +282,10 @@ def test_export_without_pyarrow_names_the_extra(pure_arrays, monkeypatch):
 
 
 def test_plain_python_names_the_pyarrow_that_views_require(pure_arrays):
-    """Versions before pyarrow 19 cannot create a view array from existing buffers."""
+    """Before pyarrow 19, exporting views raises an error with the required version.
+
+    Older versions cannot create a view array from existing buffers.
+    """
     views = pure_arrays.Array("vz", "", 0, 0, (None,))
     interface = pure_arrays.load_interface()
     with pytest.raises(ImportError, match="pyarrow 19"):
@@ -297,7 +306,7 @@ def test_argtypes_of_ctypes_may_be_set_by_other_packages(arrays, monkeypatch):
 
 
 def test_consumers_keep_deleted_arrays_alive(arrays):
-    """Exported structs and their columns keep the memory alive."""
+    """Imported arrays remain valid after the original array is deleted."""
     batch = pyarrow.record_batch(small_tree(arrays))
     column = batch.column("items")
     gc.collect()
@@ -320,7 +329,10 @@ class Data(ctypes.Structure):
 
 
 def move_struct(address):
-    """Move a struct to new memory and mark the original as released."""
+    """Move a struct to new memory, as the C data interface allows.
+
+    The original struct is marked as released. Return the new struct.
+    """
     original = Data.from_address(address)
     copy = Data.from_buffer_copy(original)
     original.release = None
@@ -328,12 +340,15 @@ def move_struct(address):
 
 
 def release(data):
-    """Call the release callback. ctypes releases the GIL during the call."""
+    """Call the release callback of a struct. ctypes releases the GIL for the call."""
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(data.release)(ctypes.addressof(data))
 
 
 def test_structs_are_moved_and_released_one_by_one(arrays):
-    """A moved child outlives its parent. The last release frees the tree."""
+    """The children of a struct can be moved and released separately.
+
+    A moved child outlives its parent. The last release frees the tree.
+    """
     tree = small_tree(arrays)
     before = count_references(tree)
     root = tree.import_with(lambda address, schema: move_struct(address), None)
@@ -393,7 +408,7 @@ def test_arrays_may_outlive_python(arrays):
 
 
 def test_arrays_cannot_be_changed(arrays):
-    """Existing attributes cannot be set, and new ones cannot be added."""
+    """Attributes of an array cannot be set, deleted or added."""
     tree = small_tree(arrays)
     for name in ("length", "buffers", "children", "format", "other"):
         with pytest.raises(AttributeError):
@@ -402,7 +417,7 @@ def test_arrays_cannot_be_changed(arrays):
 
 
 def test_array_constructor_rejects_other_types(arrays):
-    """The constructor rejects other objects before using them."""
+    """The constructor of an array rejects objects of other types before using them."""
     with pytest.raises(TypeError, match="Memory or None"):
         arrays.Array("l", "", 1, 0, (None, bytes(8)))
     with pytest.raises(TypeError, match="child must be an Array"):

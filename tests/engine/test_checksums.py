@@ -27,7 +27,7 @@ BYTES = random.Random(3720).randbytes(100_000)
 
 
 def checksums_of(kwire):
-    """Import the ``checksums`` module of the engine."""
+    """Return the module ``checksums`` of the tested engine."""
     return import_module(f"{kwire.__name__}._engine.{kwire.backend}.checksums")
 
 
@@ -60,7 +60,7 @@ def prefixes_by_division(data, polynomial):
 
 
 def test_checksums_match_the_published_check_values(kwire):
-    """CRC catalogs list the checksum of "123456789" as the check value."""
+    """The checksum of "123456789" is the check value that CRC catalogs list."""
     for name, crc32c, crc32 in implementations(kwire):
         assert crc32c(b"123456789") == 0xE3069283, name
         assert crc32(b"123456789") == 0xCBF43926, name
@@ -85,13 +85,16 @@ def test_checksums_match_the_published_check_values(kwire):
     ids=["zeros", "ones", "rising", "falling", "scsi read"],
 )
 def test_crc32c_matches_the_vectors_of_rfc_3720(kwire, data, expected):
-    """RFC 3720, appendix B.4. It prints a checksum in wire byte order."""
+    """The examples in RFC 3720, appendix B.4, have the checksums of the RFC.
+
+    The RFC prints a checksum in wire byte order.
+    """
     for name, crc32c, _ in implementations(kwire):
         assert crc32c(data).to_bytes(4, "little").hex() == expected, name
 
 
 def test_every_small_length_at_every_alignment(kwire):
-    """Lengths 0 to 600 at 16 addresses equal the result from bitwise division."""
+    """Inputs of 0 to 600 bytes at 16 addresses have the checksum of the division."""
     data = BYTES[:600]
     by_c = prefixes_by_division(data, CASTAGNOLI)
     by_ieee = prefixes_by_division(data, IEEE)
@@ -172,7 +175,10 @@ def test_start_value_is_reduced_to_32_bits(kwire):
 
 
 def test_checksum_of_ten_megabytes_is_correct(kwire):
-    """The input is larger than any buffer or block of a kernel."""
+    """The checksum of ten megabytes is correct.
+
+    The input is larger than any buffer or block of a kernel.
+    """
     data = BYTES * 105
     for name, crc32c, crc32 in implementations(kwire):
         assert crc32c(data) == peer.crc32c(data), name

@@ -45,7 +45,10 @@ def make_response(kwire, ids):
     ],
 )
 def test_each_int_has_the_value_of_its_bytes(kwire, ids):
-    """A wrong cache hit would return the id of a different broker."""
+    """Every broker id in a decoded message has the value of its bytes.
+
+    A wrong cache hit would return the id of another broker.
+    """
     message = make_response(kwire, ids)
     data = kwire.encode(message, version=9)
     [topic] = kwire.decode(type(message), data, version=9).topics
@@ -102,7 +105,10 @@ def make_offsets(kwire, numbers):
 
 
 def test_each_offset_has_the_value_of_its_bytes(kwire):
-    """A wrong cache hit would return a different offset."""
+    """Every offset in a decoded message has the value of its bytes.
+
+    A wrong cache hit would return another offset.
+    """
     message = make_offsets(kwire, LONGS)
     data = kwire.encode(message, version=12)
     [topic] = kwire.decode(type(message), data, version=12).responses
@@ -126,7 +132,10 @@ def test_offsets_are_only_referenced_by_the_message(kwire):
 
 
 def test_a_stable_offset_is_the_object_of_the_high_watermark(twins):
-    """Equal offsets share one object, which is the usual case without transactions."""
+    """If the last stable offset equals the high watermark, both are one object.
+
+    This is the usual case without transactions.
+    """
     message = make_offsets(twins.fast, [1_000_000])
     data = twins.fast.encode(message, version=12)
     [topic] = twins.fast.decode(type(message), data, version=12).responses

@@ -99,7 +99,7 @@ def test_any_sequence_becomes_a_tuple(kwire, sequence):
     "no_array", ["abc", b"abc", bytearray(b"a"), memoryview(b"a"), 5]
 )
 def test_str_and_bytes_are_rejected_as_arrays(topic, no_array):
-    """``partitions="abc"`` raises TypeError, although a string is iterable."""
+    """``partitions="abc"`` and bytes raise TypeError, although they are iterable."""
     with pytest.raises(TypeError):
         topic(partitions=no_array)
     with pytest.raises(TypeError):
@@ -142,7 +142,10 @@ def test_vars_are_the_fields_of_to_dict(kwire, topic):
 
 
 def test_classes_are_final(kwire, topic):
-    """Subclassing raises TypeError, because engines rely on exact classes."""
+    """Subclassing a message class raises TypeError.
+
+    The engines rely on the exact classes.
+    """
     for cls in (kwire.messages.MetadataRequest, topic):
         with pytest.raises(TypeError):
             type("Mine", (cls,), {})
@@ -210,7 +213,10 @@ def test_repr_is_a_constructor_call(kwire, topic):
 
 
 def test_replace_changes_a_copy(kwire, topic):
-    """The original is unchanged. Other fields remain the same objects."""
+    """``replace`` returns a changed copy, which shares the objects of other fields.
+
+    The original message is unchanged.
+    """
     tags = ((99, b"x"),)
     original = topic(name="a", partitions=[], error_code=5, unknown_tagged_fields=tags)
     changed = original.replace(name="b")
@@ -350,7 +356,7 @@ _READ = _DUMP + (
 
 @pytest.mark.parametrize(("writer", "reader"), [("fast", "pure"), ("pure", "fast")])
 def test_pickles_cross_between_engines(twins, writer, reader):
-    """Another process can load a pickle with the other engine."""
+    """A message that is pickled with one engine can be loaded with the other one."""
     names = ["FetchResponse", "MetadataResponse", "CreateTopicsRequest"]
 
     def run(code, backend, stdin):
@@ -369,7 +375,11 @@ def test_pickles_cross_between_engines(twins, writer, reader):
 
 
 def test_classes_created_at_run_time_explain_pickling(kwire):
-    """The class cannot be imported by name, so the error suggests an alternative."""
+    """Pickling a message of a class from a custom schema raises TypeError.
+
+    The class cannot be imported by its name, so the error suggests to pickle the
+    encoded bytes.
+    """
     cls = kwire.messages.message_class(SCHEMA)
     with pytest.raises(TypeError, match="pickle its encoded bytes"):
         pickle.loads(pickle.dumps(cls()))
@@ -426,7 +436,7 @@ def test_nested_structs_are_attributes(kwire, topic):
 
 
 def test_nested_structs_are_no_messages(kwire, topic):
-    """If a struct is passed instead of a message, the TypeError explains it."""
+    """If a struct is passed instead of a message, the TypeError says so."""
     with pytest.raises(TypeError, match="is a struct of a message"):
         kwire.decode(topic, b"", 12)
     with pytest.raises(TypeError, match="is a struct of a message"):

@@ -114,7 +114,7 @@ def read_columns(kwire, **fields):
 
 
 def batch_of(**fields):
-    """Encode a batch with one record."""
+    """Encode a batch with one record, whose varints are ``fields``."""
     return batch(bytes_of_record(**fields), count=1, last_delta=0)
 
 

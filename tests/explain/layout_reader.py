@@ -129,7 +129,10 @@ class Reader:
         return None if count < 0 else [self.element(node, False) for _ in range(count)]
 
     def element(self, node, nullable):
-        """Decode one value or element of the line's type."""
+        """Decode one value or array element of the type that a line describes.
+
+        If it is ``nullable`` and null, return None.
+        """
         kind = node.definition
         if node.below or not kind.isupper():
             if nullable:

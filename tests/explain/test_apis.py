@@ -48,7 +48,10 @@ def test_notes_only_apply_to_their_versions(kwire, apis):
 
 
 def test_later_apis_are_unknown_to_a_release(apis):
-    """A release lists its own and removed APIs, but no APIs that were added later."""
+    """The list of a release contains its own and removed APIs.
+
+    APIs that a later release added are missing.
+    """
     assert [entry.api_key for entry in apis.apis("0.8.0")] == list(range(8))
     assert [entry.api_key for entry in apis.apis()] == list(range(95))
 

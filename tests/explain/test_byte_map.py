@@ -298,7 +298,7 @@ def test_invalid_arguments_are_rejected(kwire, maps):
 
 
 def test_any_contiguous_bytes_are_mapped(kwire, maps):
-    """The result does not depend on the buffer type."""
+    """Any contiguous buffer has the same byte map as bytes."""
     vector = golden.by_pair()["MetadataRequest", 12][-1]
     cls = kwire.messages.MetadataRequest
     expected = maps.byte_map(cls, vector.data, 12)
@@ -494,7 +494,10 @@ def test_damaged_record_only_affects_its_batch(kwire, maps):
 
 
 def test_truncated_batch_is_not_damage(kwire, maps):
-    """A Fetch response may end within a batch, so this is not an error."""
+    """If a record set ends within a batch, the map has no damage.
+
+    A Fetch response may end within a batch.
+    """
     first, second = batches(kwire, 1, 1)
     data = first + second[:-1]
     byte_map = maps.record_map(data)
@@ -567,7 +570,10 @@ def test_batches_inside_a_message_are_mapped_under_their_field(kwire, maps):
 
 
 def test_damaged_batch_is_not_an_error_of_its_message(kwire, maps):
-    """The message itself can still be decoded, so only the batch is damaged."""
+    """A damaged batch is not an error of the message that contains it.
+
+    The message can still be decoded.
+    """
     (batch,) = batches(kwire, 3)
     for records, kind in (b"\xff" * 61, "damaged"), (batch[:-1], "cut"):
         data = produce(kwire, records)

@@ -197,7 +197,13 @@ def segment_starts(generator, batches):
 
 
 class Disks:
-    """Data directories for several brokers, with replicas of the same partitions."""
+    """Data directories of several brokers, with replicas of the same partitions.
+
+    * ``logs``: original batches by (topic, partition).
+    * ``replicas``: replicas by (topic, partition).
+    * ``moved``: current path by original path, for renamed files.
+    * ``faults``: faults that were applied.
+    """
 
     def __init__(self, root, seed, *, brokers=None, partitions=3):
         self.random = random.Random(seed)
@@ -312,7 +318,7 @@ class Disks:
         self._change("flip", change)
 
     def flip_in_head(self):
-        """Flip a random bit in a batch header."""
+        """Flip a random bit in the header of a random batch."""
 
         def change(data, file):
             index = self.random.randrange(len(file.batches))
@@ -364,7 +370,10 @@ class Disks:
         self._change("zero", change)
 
     def cut(self):
-        """Truncate a segment, which is not necessarily the newest segment."""
+        """Truncate a segment at a random position.
+
+        It need not be the newest segment.
+        """
 
         def change(data, file):
             size = self.random.randrange(len(data))
@@ -374,7 +383,7 @@ class Disks:
         self._change("cut", change)
 
     def delete(self):
-        """Delete a segment."""
+        """Delete a random segment."""
         _, file = self._any()
         if file is not None:
             file.path.unlink()

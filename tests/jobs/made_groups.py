@@ -32,7 +32,7 @@ class Log:
         self.segments = [(base_offset, [])]
 
     def roll(self):
-        """Start the next segment."""
+        """Start the next segment. It has the next offset as name."""
         self.segments.append((self.next, []))
 
     def batch(self, rows, **options):
@@ -122,7 +122,10 @@ class Groups(Log):
         self.lag = []
 
     def write_records(self, messages_, timestamp, **options):
-        """Append (key, value, version) messages as a batch."""
+        """Append one batch of (key message, value message, version) records.
+
+        Return its first offset.
+        """
         rows = [
             (*internal_topics.encode(self.name, *message), timestamp)
             for message in messages_

@@ -30,7 +30,10 @@ class Capture:
         self._connections = itertools.count(1)
 
     def talk(self, client, broker="10.9.9.1:9092", client_id="made"):
-        """Open a connection from a client address to a broker."""
+        """Open a connection from ``client`` to ``broker``, both as "host:port".
+
+        Return its Talk.
+        """
         return Talk(self, next(self._connections), client, broker, client_id)
 
     def add(self, **values):

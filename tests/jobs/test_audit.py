@@ -156,7 +156,7 @@ def audited(capture, tmp_path_factory):
 
 
 def test_verdicts_are_those_that_were_injected(capture, audited):
-    """The result contains verdicts for all clients, and no other clients."""
+    """The audit has the expected verdict for every client, and no other clients."""
     verdicts = {who(row): row["verdict"] for row in rows_of(audited, "clients")}
     assert verdicts == {
         name: expectation[0] for name, expectation in capture.expected.items()
@@ -192,7 +192,10 @@ def test_breaks_are_those_that_were_injected(capture, audited):
 
 
 def test_riskiest_clients_come_first(audited):
-    """The order is BREAKS, UNKNOWN, OK, and then by number of requests."""
+    """Clients are sorted by verdict: BREAKS, UNKNOWN, OK.
+
+    Clients with the same verdict are sorted by the number of their requests.
+    """
     clients = [
         (row["verdict"], row["breaking_requests"])
         for row in rows_of(audited, "clients")
@@ -292,7 +295,7 @@ def write_value(value):
 
 
 def test_heat_map_counts_every_request(audited):
-    """The sum of all cells is the number of rows in the request table."""
+    """The cells of the heat map add up to the number of rows in the request table."""
     page = Path(audited.report).read_text(encoding="utf-8")
     svg = page[page.index("Versions in use") :].partition("</figure>")[0]
     counts = [int(float(value)) for value in re.findall(r'data-value="([\d.]+)"', svg)]
@@ -303,7 +306,10 @@ def test_heat_map_counts_every_request(audited):
 
 
 def test_a_single_request_is_a_mark_at_its_time(tmp_path):
-    """Old versions are counted by minute, but one request does not last a minute."""
+    """In the timeline, a single request of an old version is a mark at its time.
+
+    Requests are counted by minute, but one request does not last a minute.
+    """
     new_capture = Capture()
     new_capture.talk("10.0.0.1:1").ask(PRODUCE, 3)
     new_capture.talk("10.0.0.2:1").ask(PRODUCE, 0)
@@ -344,7 +350,10 @@ def test_recordings_do_not_mix(capture, tmp_path):
 
 
 def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
-    """Covers a damaged capture, another Parquet file, and a truncated line."""
+    """A damaged input is a problem in the result, and the audit continues.
+
+    Examples are a damaged capture, another Parquet file, and a truncated line.
+    """
     folder = tmp_path / "mixed"
     complete_file = capture.write(folder / "frames.parquet")
     torn = folder / "torn.parquet"
@@ -364,7 +373,7 @@ def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
 
 
 def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
-    """A recording of TLS has an unknown client, and no heat map."""
+    """A recording of TLS has an unknown client, and its page has no heat map."""
     new_capture = Capture()
     new_capture.talk("10.0.0.1:1").raw("request", bytes.fromhex("16030102"))
     path = new_capture.write(tmp_path / "frames.parquet")
@@ -427,7 +436,7 @@ def test_unknown_target_is_an_error_with_all_targets(tmp_path, capture):
 
 
 def test_input_without_captures_and_logs_is_an_error(tmp_path):
-    """Covers a directory without captures and logs, and a missing path."""
+    """An input without captures and logs raises an error, as does a missing path."""
     (tmp_path / "server.log").write_text("[2026-01-01 00:00:00,000] INFO started\n")
     with pytest.raises(FileNotFoundError, match="no captures and no request logs"):
         jobs.audit([tmp_path], tmp_path / "out", target="4.1")
@@ -441,7 +450,10 @@ def run(*args):
 
 
 def test_command_ends_with_3_if_a_client_breaks(capture, tmp_path):
-    """The output starts with the riskiest client. Exit code 2 is for wrong usage."""
+    """``kwire audit`` exits with 3 if a client breaks, and with 2 after wrong usage.
+
+    The output starts with the riskiest client.
+    """
     path = capture.write(tmp_path / "frames.parquet")
     done = run(
         "audit", path, "--target", "4.1", "--output", tmp_path / "out", "-o", "jsonl"
@@ -454,7 +466,10 @@ def test_command_ends_with_3_if_a_client_breaks(capture, tmp_path):
 
 
 def test_command_exits_with_0_without_breaks_and_1_after_problems(tmp_path):
-    """Release 3.9 supports all versions, but warns about some of them."""
+    """The exit code is 0 if no client breaks, and 1 if there are problems.
+
+    Release 3.9 supports all versions, but warns about some of them.
+    """
     log = tmp_path / "request.log.gz"
     complete_log = gzip.compress((LOGS / "kafka-3.9.2.log").read_bytes())
     log.write_bytes(complete_log)
@@ -484,7 +499,7 @@ def test_hostile_names_are_escaped_in_terminal_and_page(tmp_path):
 
 
 def test_command_names_the_releases_that_there_are(tmp_path):
-    """A wrong target causes a one-line error."""
+    """A wrong target is an error of one line with the available releases."""
     done = run("audit", tmp_path, "--target", "4.x", "--output", tmp_path / "out")
     assert done.exit_code == 2
     assert "no release line '4.x'" in done.stderr and "4.4" in done.stderr

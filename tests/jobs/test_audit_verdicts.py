@@ -127,7 +127,10 @@ def test_software_that_is_known_by_name_has_asked():
 
 
 def test_java_clients_have_the_versions_of_their_release():
-    """The versions that an old broker offered have no influence."""
+    """A Java client has the versions of its release.
+
+    The versions that an old broker offered have no influence.
+    """
     asking = make_usage((API_VERSIONS, 3), (PRODUCE, 2), (FETCH, 2))
     software = {"software_name": JAVA, "software_version": "2.8.2"}
     assert verdict(asking, "4.1", {FETCH: 2}, **software).verdict == OK
@@ -136,14 +139,20 @@ def test_java_clients_have_the_versions_of_their_release():
 
 
 def test_produce_that_is_offered_but_refused_breaks():
-    """Kafka 4 offers Produce from 0 on, but only supports it from 3 on."""
+    """Produce versions 0 to 2 break on Kafka 4.
+
+    Kafka 4 offers them to clients, but only supports Produce from version 3 on.
+    """
     result = verdict(make_usage((API_VERSIONS, 0), (PRODUCE, 2)), "4.1", {PRODUCE: 13})
     assert [broken[:2] for broken in result.breaks] == [(PRODUCE, 2)]
     assert "3" in result.breaks[0].what_to_do
 
 
 def test_asking_for_versions_never_breaks():
-    """An unknown version gets a response in version 0."""
+    """An ApiVersions request is never a break.
+
+    A broker that does not know its version responds with version 0.
+    """
     assert verdict(make_usage((API_VERSIONS, 4)), "0.10.0").verdict == OK
 
 
@@ -162,12 +171,18 @@ def test_a_release_that_is_older_leaves_those_unknown_who_ask():
 
 @pytest.mark.parametrize("pair", [(10_000, 0), (FETCH, 99), (FETCH, -3)])
 def test_client_with_unknown_apis_is_unknown(pair):
-    """Covers the API of a vendor, and bytes that are not Kafka."""
+    """A client that used an unknown API has the verdict UNKNOWN.
+
+    The API may belong to a vendor, or the bytes are not Kafka.
+    """
     assert verdict(make_usage(pair, (METADATA, 9)), "4.1").verdict == UNKNOWN
 
 
 def test_client_with_undecodable_frames_is_unknown():
-    """The frames may be TLS, even if all other frames are valid."""
+    """A client with a frame that cannot be decoded has the verdict UNKNOWN.
+
+    The frame may be TLS, even if all other frames are valid.
+    """
     usage = make_usage((METADATA, 9))
     usage.unreadable.add(None)
     assert verdict(usage, "4.1").verdict == UNKNOWN
@@ -187,7 +202,10 @@ def test_brokers_do_not_count_as_clients():
 
 
 def test_deprecated_versions_are_reported_but_supported():
-    """Release 3.9 marks Fetch 2 as deprecated."""
+    """A deprecated version is reported, but is not a break.
+
+    An example is Fetch 2 in 3.9.
+    """
     result = verdict(make_usage((FETCH, 2)), "3.9")
     assert (result.verdict, result.reason) == (OK, "3.9 deprecates Fetch 2")
 
@@ -205,7 +223,7 @@ def test_releases_go_by_their_line():
 
 
 def test_versions_are_written_in_short():
-    """Consecutive versions are a range with a dash."""
+    """Consecutive versions are formatted as a range with a dash."""
     assert format_versions([5, 0, 2, 1]) == "0-2, 5"
 
 

@@ -126,7 +126,10 @@ def test_heat_grows_with_the_value():
 
 
 def test_bars_are_as_long_as_their_values():
-    """Bars start at a common zero. Negative values extend to the left."""
+    """The length of a bar is proportional to its value.
+
+    All bars start at a common zero, and negative values extend to the left.
+    """
     svg = charts.draw_bars(
         [("a", 30, "", ""), ("b", -10, "bad", "why"), ("c", 0, "", "")]
     )
@@ -224,7 +227,10 @@ def test_very_many_holes_melt_but_do_not_look_like_one():
 
 
 def test_lines_go_through_their_points_and_stop_at_gaps():
-    """The maximum is below the top, and zero is at the bottom."""
+    """A line goes through all of its points, and has a gap at unknown values.
+
+    The maximum is below the top of the chart, and zero is at the bottom.
+    """
     values = [(T0, 0), (T0 + 10, 40), (T0 + 20, None), (T0 + 30, 10), (T0 + 40, 20)]
     svg = charts.draw_lines({"billing": values}, "records")
     page = PageReader(svg)
@@ -236,7 +242,7 @@ def test_lines_go_through_their_points_and_stop_at_gaps():
 
 
 def test_no_peak_is_lost_in_long_series():
-    """Ten thousand points are reduced to some hundred, including the maximum."""
+    """Ten thousand points are reduced to some hundred. The maximum is kept."""
     values = [(T0 + number, number % 50) for number in range(10_000)]
     values[7777] = (T0 + 7777, 5_000)
     svg = charts.draw_lines({"billing": values}, "records")
@@ -277,7 +283,7 @@ def test_number_of_omitted_chart_rows_is_shown():
 
 
 def test_axes_have_round_marks():
-    """An axis has a few marks, and includes all values."""
+    """An axis has a few labels with round numbers, and includes all values."""
     assert choose_ticks([3, 41, 7], "records") == [
         (0, "0"),
         (20, "20"),
@@ -299,7 +305,10 @@ def test_axes_have_round_marks():
 
 
 def test_times_on_axes_are_round_and_as_short_as_can_be():
-    """The first mark contains the day. Hours have no seconds."""
+    """The labels of a time axis are round times in a short format.
+
+    The first label contains the day. Full hours have no seconds.
+    """
     begin = 1_763_700_000_000
     ticks = choose_time_ticks(begin, begin + 5 * 3_600_000)
     assert [words for _, words in ticks] == [

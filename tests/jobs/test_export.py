@@ -126,7 +126,10 @@ def test_an_object_store_gives_the_same_as_a_disk(tmp_path):
 
 
 def test_only_requested_partitions_are_read(tmp_path):
-    """Limited by topics and partitions. Unused directories are skipped."""
+    """Only the specified topics and partitions are exported.
+
+    The directories of other partitions are not read.
+    """
     Disks(tmp_path / "in", 1, partitions=3)
     result = run_export(tmp_path, topics=["orders"], partitions=[2])
     assert {row["partition"] for row in read_table(result, "coverage")} == {2}

@@ -56,7 +56,7 @@ def test_writer_accepts_a_complete_table(tmp_path):
 
 
 def test_table_without_rows_has_its_schema(tmp_path):
-    """A reader finds the columns of an empty table."""
+    """A table without rows has the columns of its schema."""
     for name, rows in ("none", []), ("empty", [batch(0, 0)]):
         path = tmp_path / name
         with open_table(path, SCHEMA) as writer:
@@ -84,7 +84,7 @@ def test_file_does_not_exist_before_it_is_complete(tmp_path):
 
 
 def test_wrong_schema_leaves_nothing(tmp_path):
-    """Rows with other columns are rejected, also at the end."""
+    """Rows with other columns raise an error, and no file remains."""
     wrong = pa.record_batch([[1]], names=["offset"])
     with (
         pytest.raises((pa.ArrowInvalid, ValueError)),
@@ -126,7 +126,10 @@ def test_failed_output_leaves_no_files(tmp_path):
 
 
 def test_existing_directory_is_rejected_before_any_work(tmp_path):
-    """Existing files are never changed. An empty directory is allowed."""
+    """If the output directory exists and is not empty, the job raises an error.
+
+    The error is raised before any work, and existing files are never changed.
+    """
     (tmp_path / "file").write_text("x")
     for target in tmp_path, tmp_path / "file":
         with pytest.raises(FileExistsError, match="remove it or choose another"):
@@ -139,7 +142,10 @@ def test_existing_directory_is_rejected_before_any_work(tmp_path):
 
 
 def test_directory_created_during_the_job_is_not_replaced(tmp_path):
-    """If two jobs use one directory, the second job fails."""
+    """If the output directory is created during the job, the job raises an error.
+
+    This happens if two jobs use the same directory.
+    """
     target = tmp_path / "out"
     with pytest.raises(FileExistsError), Output(target) as output:
         output.write_report("mine")

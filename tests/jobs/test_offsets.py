@@ -27,7 +27,7 @@ from tests.jobs.offsets_tables import read_rows, read_tuples
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Files of a cluster over 30 minutes. Tests must not change them."""
+    """Write the logs of a cluster over 30 minutes. Tests must not change the files."""
     root = tmp_path_factory.mktemp("cluster")
     groups = write_cluster(root)
     groups.root = root
@@ -126,7 +126,10 @@ def test_rebalances_contain_joined_and_left_members(results, cluster):
 
 
 def test_classic_group_state_contains_subscriptions_and_assignments(results, cluster):
-    """Subscriptions and assignments are decoded from the consumer protocol."""
+    """The state of a classic group contains its subscriptions and assignments.
+
+    They are decoded with the consumer protocol.
+    """
     states = read_rows(results, "group_state")
     assert [(s["generation"], s["state"], len(s["members"])) for s in states] == [
         (1, "Stable", 1),
@@ -364,7 +367,7 @@ def test_commits_of_old_formats_take_the_time_in_their_value(offsets, tmp_path):
 
 
 def test_the_first_form_of_commits_is_read_too(offsets, tmp_path):
-    """Record type 0 has no leader epoch, expiration and topic id."""
+    """Commits of record type 0 are read. They have no leader epoch and no topic id."""
     groups = Groups(tmp_path)
     key = messages.LegacyOffsetCommitKey(group="g", topic="t", partition=2)
     value = messages.LegacyOffsetCommitValue(

@@ -91,7 +91,7 @@ def page(result):
     "name", ["stuck", "groups", "rebalances", "growth", "problems", "history"]
 )
 def test_the_tables_of_the_page_are_the_parquet_tables(page, result, name):
-    """All rows are equal, in the same order."""
+    """The tables of the page have the rows of the Parquet tables, in the same order."""
     rows = read(result, name)
     for row in rows:
         for key in ("joined", "left"):
@@ -215,7 +215,10 @@ def test_the_command_takes_groups_and_times(cluster, tmp_path):
 
 
 def test_command_errors_have_one_line(cluster, tmp_path):
-    """Covers an existing directory, and a path without the topic."""
+    """The command prints an error of one line for an existing output directory.
+
+    It does the same for an input without the topic ``__consumer_offsets``.
+    """
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "file").touch()
     for path in (cluster.root, tmp_path / "out"):

@@ -49,7 +49,10 @@ def test_cells_have_words_for_people_and_raw_values():
 
 
 def test_times_may_be_datetimes():
-    """Datetimes with or without a time zone are truncated to milliseconds."""
+    """A cell may be a datetime with or without a time zone.
+
+    It is truncated to milliseconds.
+    """
     moment = datetime(2023, 11, 14, 22, 13, 20, 123_999)
     assert to_milliseconds(moment) == to_milliseconds(moment.replace(tzinfo=UTC))
     assert page({"time": moment}).table("things")[0][3] == "1700000000123"
@@ -75,7 +78,10 @@ def test_missing_values_are_none_and_empty_text_is_not():
 
 @pytest.mark.parametrize("value", [0, -1, -(2**63), 2**63 - 1, 10**30])
 def test_cells_show_any_number(value):
-    """Covers times without a calendar date, and negative sizes."""
+    """A cell may contain any number.
+
+    Examples are a time without a calendar date, and a negative size.
+    """
     row = dict.fromkeys(("count", "bytes", "time", "ms"), value)
     assert page(row).table("things")[0][1:5] == [str(value)] * 4
 

@@ -43,7 +43,7 @@ def test_no_task_needs_no_spark():
 
 
 def test_error_of_a_task_is_raised_and_later_tasks_do_not_run():
-    """The error of a task is raised, and later tasks do not run."""
+    """If a task fails, its error is raised, and no later task is run."""
     ran = []
 
     def work(task):
@@ -56,7 +56,7 @@ def test_error_of_a_task_is_raised_and_later_tasks_do_not_run():
 
 
 def fake_java(folder, version):
-    """Create a program that prints a Java version."""
+    """Create a script ``java`` that prints a version. Return its directory."""
     folder.mkdir()
     java = folder / "java"
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")

@@ -99,7 +99,10 @@ def heartbeats(kwire, count):
 
 
 def metadata(kwire, topics, partitions):
-    """Encode a Metadata response with this number of topics and partitions."""
+    """Encode a Metadata response.
+
+    It has ``topics`` topics with ``partitions`` partitions each.
+    """
     make = kwire.messages.MetadataResponse
     topic, partition = make.MetadataResponseTopic, make.MetadataResponsePartition
     inner = [

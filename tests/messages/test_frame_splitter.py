@@ -227,7 +227,7 @@ def _receive(splitter, stream, read_size):
 
 @pytest.mark.parametrize("read_size", [1, 3, 4096, 65536, 1 << 20])
 def test_buffer_interface_returns_the_same_frames(kwire, read_size):
-    """The buffer interface returns the same frames as ``split`` for all read sizes."""
+    """The buffer interface returns the same frames as ``feed``, for all read sizes."""
     sizes = [0, 1, 70_000, 3, 65_531, 65_532, 65_533, 200_000, 0, 5]
     bodies = [bytes([index]) * size for index, size in enumerate(sizes)]
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)

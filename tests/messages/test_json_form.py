@@ -27,7 +27,7 @@ WITH_RECORDS = 121
 
 
 def find_lost_parts(package, message):
-    """Return what the JSON form of a message lacks: "tags", "records", or both."""
+    """Return the set of parts that the JSON form lacks: "tags", "records", or both."""
     binding = package._engine.active.engine.binding_of(type(message))
     structs = (binding.message.struct, *binding.message.structs())
     fields = {struct.name: struct.fields for struct in structs}

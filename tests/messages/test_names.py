@@ -32,7 +32,7 @@ def test_unknown_message_suggests_similar_names(kwire, name, near):
 def test_dissimilar_names_are_not_suggested(kwire, name):
     """The error about a dissimilar name refers to the list of messages.
 
-    Private names are not searched, because libraries often look them up.
+    Private names are not searched, so that looking them up is fast.
     """
     with pytest.raises(AttributeError, match=r"see kwire\.messages\.ALL$"):
         getattr(kwire.messages, name)
@@ -56,8 +56,5 @@ def test_unknown_command_suggests_similar_names(kwire, name, suggestion):
 
 
 def test_long_names_are_not_searched():
-    """Long names are not searched.
-
-    They are not typing errors, and a search would be slow.
-    """
+    """Long names are not searched, because they are not typing errors."""
     assert suggest_names("x" * 1_000_000, ["xx", "y"]) == ""

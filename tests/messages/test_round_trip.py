@@ -34,7 +34,7 @@ NAMES = installed.messages.ALL
 
 
 def versions(package, name):
-    """Return (message class, list of its versions)."""
+    """Return (message class, range of its versions)."""
     cls = getattr(package.messages, name)
     return cls, cls.valid_versions
 
@@ -109,7 +109,7 @@ def structs(plan, layout):
 
 
 def unknown_tags(above):
-    """Return the strategy for ascending unknown tags above the tag ``above``."""
+    """Return the strategy for ascending unknown tags that are ``above`` or higher."""
     tags = st.integers(above, 2**32 - 1) | st.integers(above, above + 3)
     pairs_ = st.dictionaries(tags, st.binary(max_size=9), max_size=3)
     return pairs_.map(lambda bytes_by_tag: tuple(sorted(bytes_by_tag.items())))
@@ -222,7 +222,7 @@ def test_absent_fields_are_rejected_or_dropped(kwire, name):
 
 
 def test_absent_fields_of_both_kinds_are_covered(kwire):
-    """The previous test covers both field kinds, on the top level and nested."""
+    """The previous test covers ignorable and other fields, nested and at the top."""
     plan = kwire.schema.plan
     counts = {}
     for name, version in PAIRS:

@@ -61,7 +61,7 @@ def test_primitives_have_the_bytes_of_the_protocol_guide(kwire, kind, value, tex
 
 @sweep(("kind", "value", "text"), KNOWN)
 def test_truncated_primitives_raise_a_typed_error(kwire, kind, value, text):
-    """A truncated value raises Truncated with an offset within the input."""
+    """Every truncated value raises a DecodeError with an offset within the input."""
     data = bytes.fromhex(text)
     for size in range(len(data)):
         with pytest.raises(kwire.DecodeError) as caught:

@@ -34,7 +34,7 @@ def maybe_repaired(data, dice):
 
 
 def changed_bytes():
-    """Replace one byte, except in the checksum."""
+    """Yield sets in which one byte is replaced, except in the checksum."""
     for data, dice in seeds("changed bytes"):
         position = dice.randrange(len(data))
         for new in (*HOSTILE, data[position] + 1 & 0xFF, data[position] - 1 & 0xFF):
@@ -49,7 +49,10 @@ def correct_size(data):
 
 
 def spliced():
-    """Insert, delete, repeat or reverse bytes, usually with a correct entry size."""
+    """Yield sets in which bytes are inserted, deleted, repeated or reversed.
+
+    The size of the entry is usually corrected.
+    """
     for data, dice in seeds("spliced"):
         data = bytearray(data)
         for _ in range(dice.randint(1, 3)):
@@ -68,7 +71,7 @@ def spliced():
 
 
 def large_numbers():
-    """Overwrite the bytes at a random position with a huge length or count."""
+    """Yield sets in which a random position contains a huge length or count."""
     attacks = [
         *(number.to_bytes(4, "big") for number in (2**31 - 1, 2**31, 2**32 - 2, 2**16)),
         *map(raw_varint, _NUMBERS),
@@ -93,7 +96,7 @@ def mixed_sets():
 
 
 def random_records():
-    """Yield valid headers with random content."""
+    """Yield batches with a valid header and random bytes as records."""
     for data, dice in seeds("random records"):
         size = dice.randrange(60)
         if dice.random() < 0.3:

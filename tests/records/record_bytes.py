@@ -33,7 +33,7 @@ def crc32c(data):
 
 
 def raw_varint(value):
-    """Encode an unsigned varint."""
+    """Encode an unsigned integer as a varint."""
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)
@@ -43,7 +43,7 @@ def raw_varint(value):
 
 
 def varint(value):
-    """Encode a zigzag varint."""
+    """Encode a signed integer as a zigzag varint."""
     return raw_varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
@@ -63,7 +63,7 @@ def record(
 
 
 def framed(body, size=None):
-    """Add the record length before the bytes."""
+    """Return ``body`` after its length as a varint. ``size`` replaces the length."""
     return varint(len(body) if size is None else size) + body
 
 
@@ -85,7 +85,10 @@ BATCH_FIELDS = {
 
 
 def batch(*records, **fields):
-    """Encode a magic 2 batch with encoded records."""
+    """Encode a magic 2 batch that contains the encoded ``records``.
+
+    ``fields`` replaces header fields by name.
+    """
     f = BATCH_FIELDS | fields
     assert f.keys() == BATCH_FIELDS.keys()
     count = len(records) if f["count"] is None else f["count"]
@@ -109,7 +112,7 @@ def batch(*records, **fields):
 
 
 def compressed_batch(*records, **fields):
-    """Encode a magic 2 batch with gzip-compressed records."""
+    """Encode a magic 2 batch whose encoded ``records`` are compressed with gzip."""
     fields = {"count": len(records), "last_delta": len(records) - 1} | fields
     fields["attributes"] = fields.get("attributes", 0) | 1
     return batch(gzip.compress(b"".join(records), mtime=0), **fields)
@@ -154,7 +157,7 @@ def wrapper(magic, *messages, offset=None, **fields):
 
 
 def repaired(data):
-    """Correct the checksum of every complete entry."""
+    """Return a copy in which the checksums of all complete entries are correct."""
     data = bytearray(data)
     start = 0
     while len(data) - start > 16:

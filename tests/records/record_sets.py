@@ -32,7 +32,7 @@ ROWS = [
 
 
 def marker(kind, producer_id, offset, epoch=0, **fields):
-    """Encode the control batch that ends a transaction."""
+    """Encode the control batch that ends a transaction. ``kind`` is ABORT or COMMIT."""
     content = record(key=struct.pack(">hh", 0, kind), value=struct.pack(">hi", 0, 7))
     return batch(
         content,

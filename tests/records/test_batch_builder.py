@@ -148,7 +148,10 @@ BAD = [
 
 @pytest.mark.parametrize(("row", "path"), BAD)
 def test_append_rejects_invalid_rows(kwire, records, row, path):
-    """An invalid row is rejected immediately, and the builder remains usable."""
+    """An invalid row raises an error when it is appended.
+
+    The builder remains usable.
+    """
     builder = records.BatchBuilder(1000)
     builder.append(b"a", b"b")
     before = builder.size_bound_bytes
@@ -162,7 +165,7 @@ def test_append_rejects_invalid_rows(kwire, records, row, path):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_messages_have_no_headers(kwire, records, magic):
-    """``append`` raises the error immediately."""
+    """Magic 0 and 1 have no headers, so ``append`` raises an error for headers."""
     builder = records.BatchBuilder(1000, magic=magic)
     with pytest.raises(kwire.EncodeError) as caught:
         builder.append(b"k", b"v", 5, [("h", b"v")])
@@ -171,7 +174,10 @@ def test_messages_have_no_headers(kwire, records, magic):
 
 
 def test_append_copies_the_row(records):
-    """Later changes of the caller's buffers and lists have no effect."""
+    """``append`` copies the row.
+
+    If the caller changes its buffers and lists later, the batch does not change.
+    """
     builder = records.BatchBuilder(300)
     value, headers = bytearray(b"v"), [("h", b"1")]
     builder.append(value, value, 5, headers)
@@ -212,7 +218,7 @@ def test_build_rejects_an_empty_batch(kwire, records):
 
 
 def test_producer_fields_are_set_by_build(kwire, records):
-    """Producer fields can be passed to ``build``, repeatedly for a retry."""
+    """The producer fields can be passed to ``build``, and again for a retry."""
     builder = records.BatchBuilder(500, compression="gzip")
     builder.append(b"k", b"v", 5)
     numbers = {"producer_id": 5, "producer_epoch": 6, "base_sequence": 7}
@@ -229,7 +235,7 @@ def test_producer_fields_are_set_by_build(kwire, records):
 
 
 def test_build_uses_the_arguments_of_the_constructor(records):
-    """Usually only the sequence changes between the batches of a producer."""
+    """If ``build`` gets only a sequence number, it uses the constructor's arguments."""
     builder = records.BatchBuilder(
         500, producer_id=5, producer_epoch=6, base_sequence=7
     )
@@ -277,7 +283,7 @@ def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, recor
     """
 
     class Text(str):
-        """Class whose instances may be part of a cycle."""
+        """Subclass of str, whose instances may be part of a reference cycle."""
 
     rows = records.batches.engine.RecordList(2, 1 << 20)
     headers = [(Text("h"), b"x")]
@@ -341,7 +347,10 @@ def test_extend_returns_the_index_of_the_next_row(records):
 
 @pytest.mark.parametrize(("row", "path"), BAD)
 def test_extend_rejects_invalid_rows(kwire, records, row, path):
-    """Previous rows have been added, and the builder remains usable."""
+    """An invalid row raises an error. The rows before it have been appended.
+
+    The builder remains usable.
+    """
     builder = records.BatchBuilder(1000)
     with pytest.raises(kwire.EncodeError) as caught:
         builder.extend([(b"a", b"b"), row, (b"c", b"d")])

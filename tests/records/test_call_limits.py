@@ -160,7 +160,10 @@ def test_one_batch_may_not_pass_the_limit_of_the_call(kwire):
 
 
 def test_false_record_counts_are_damage_and_no_limit(kwire):
-    """A count that the bytes contradict is damage, not an exceeded limit."""
+    """A record count that contradicts the bytes raises CorruptBatch.
+
+    It is not an exceeded limit.
+    """
     data = bytearray(kwire.records.encode_batch([(None, None)], compression="gzip"))
     data[57:61] = (1 << 30).to_bytes(4, "big")
     for decode in decoders(kwire)[:2]:
@@ -170,7 +173,10 @@ def test_false_record_counts_are_damage_and_no_limit(kwire):
 
 
 def test_pieces_together_are_the_whole(kwire):
-    """All records are returned once and in order, for all piece sizes."""
+    """The pieces together contain all records once and in order.
+
+    All piece sizes are tested.
+    """
     data = b"".join(make_sets(kwire).values())
     rows = kwire.records.decode_records(data)[0]
     assert len(rows) == 24

@@ -61,7 +61,7 @@ def decode(package, data, check_records):
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 @pytest.mark.parametrize("name", ORDINARY)
 def test_records_in_the_form_of_brokers_pass_the_check(kwire, name, write):
-    """The option has no effect on regular records."""
+    """Records in the form of brokers are decoded equally with ``check_records``."""
     records, fields = ORDINARY[name]
     data = write(*records, base_offset=5, **fields)
     rows = decode(kwire, data, check_records=True)

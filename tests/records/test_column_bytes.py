@@ -22,7 +22,10 @@ def numbers(memory, kind):
 
 
 def test_records_are_columns_in_the_order_of_the_machine(kwire):
-    """Test numbers, offsets, strings and validity bitmaps."""
+    """The numbers of record columns are in the native byte order.
+
+    Numbers, offsets, strings and validity bitmaps are tested.
+    """
     data = kwire.records.encode_batch(ROWS, base_offset=258)
     records = kwire.records.columns.decode_records(data)
     assert records.offset.tolist() == [258, 259, 260]
@@ -42,7 +45,10 @@ def test_encoding_columns_restores_the_batch(kwire):
 
 
 def test_messages_are_columns_in_the_order_of_the_machine(kwire):
-    """Test 16, 32 and 64-bit fields, strings and arrays."""
+    """The numbers of message columns are in the native byte order.
+
+    Fields of 16, 32 and 64 bits, strings and arrays are tested.
+    """
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )

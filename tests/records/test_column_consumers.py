@@ -57,7 +57,7 @@ def arrow_rows(batch):
 
 @sweep("name", SETS)
 def test_pyarrow_reads_all_columns(records, columns, arrow, name):
-    """Test ``records_to_arrow``, and the capsules of ``decode_records``."""
+    """The records of ``records_to_arrow`` and of the capsules are equal in pyarrow."""
     expected = rows_of_table(records, SETS[name])
     table = columns.decode_records(SETS[name])
     for batch in (
@@ -132,7 +132,7 @@ def test_records_to_arrow_filters_aborted_transactions(arrow):
 
 
 def test_arrow_names_the_damage(kwire, arrow):
-    """The error contains the offset where the damage is."""
+    """An error in ``records_to_arrow`` contains the offset of the damaged bytes."""
     with pytest.raises(kwire.errors.CorruptBatch) as caught:
         arrow.records_to_arrow(SETS["headers"] + b"\0" * 20)
     assert caught.value.offset == len(SETS["headers"])
@@ -140,7 +140,7 @@ def test_arrow_names_the_damage(kwire, arrow):
 
 @sweep("name", DATED)
 def test_polars_reads_all_columns(records, columns, name):
-    """The columns can be converted to a data frame."""
+    """The columns have the same records as a polars data frame."""
     table = columns.decode_records(DATED[name])
     frame = polars.DataFrame(table)
     expected = rows_of_table(records, DATED[name])
@@ -160,7 +160,7 @@ def test_polars_reads_all_columns(records, columns, name):
 
 @sweep("name", DATED)
 def test_duckdb_reads_capsules_and_tables(records, columns, arrow, name):
-    """DuckDB reads the capsules, and a pyarrow table."""
+    """DuckDB reads the same records from the capsules and from a pyarrow table."""
     expected = rows_of_table(records, DATED[name])
     batch = arrow.records_to_arrow(DATED[name])
     for source in (columns.decode_records(DATED[name]), pyarrow.table(batch)):
@@ -198,7 +198,7 @@ def test_arrow_slices_have_the_correct_rows(arrow):
 
 
 def test_consumers_keep_deleted_columns_alive(columns, arrow):
-    """Exported arrays keep the memory alive."""
+    """Exported arrays remain valid after the columns are deleted."""
     table = columns.decode_records(SETS["headers"])
     expected = table_of(table)
     key, batch = pyarrow.array(table.key), pyarrow.record_batch(table)

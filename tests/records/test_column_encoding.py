@@ -53,7 +53,7 @@ def as_records(records, rows):
 
 @sweep("name", SETS)
 def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
-    """In every magic, the bytes equal those for the records as objects."""
+    """Decoded columns are encoded to the same bytes as the records, in every magic."""
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
     rows = [row[:5] for row in expected]
     table = columns.decode_records(SETS[name])
@@ -73,7 +73,10 @@ def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
 
 
 def test_encoded_table_equals_encoded_rows(records, columns):
-    """Test gaps in the offsets, null timestamps, null values and headers."""
+    """A pyarrow table is encoded to the same bytes as its rows.
+
+    It has gaps in the offsets, and null timestamps, values and headers.
+    """
     expected = records.encode_batch(as_records(records, ROWS))
     table = table_of_rows(ROWS)
     for source in (
@@ -103,7 +106,10 @@ def test_slices_of_a_table_are_encoded(records, columns, start, count):
 
 
 def test_other_types_are_cast(records, columns):
-    """Test string, large and view types, smaller integers, and other units."""
+    """Columns of other types are cast.
+
+    They are strings, large types, views, smaller integers, and other time units.
+    """
     rows = [(3, 5000, b"k", b"v", (("h", b"x"),)), (4, 6000, None, b"w", ())]
     expected = records.encode_batch(as_records(records, rows))
     table = table_of_rows(rows)
@@ -158,7 +164,10 @@ def test_missing_columns_have_default_values(records, columns):
 
 
 def test_column_options_equal_row_options(records, columns):
-    """Test producer fields, attributes and compression levels."""
+    """Every option has the same effect as for rows.
+
+    Options are producer fields, attributes and compression levels.
+    """
     options = {
         "base_offset": 5,
         "last_offset": 2**30 + 4,
@@ -283,7 +292,7 @@ def with_a_null(values, kind):
 
 
 def test_every_column_may_have_nulls(records, columns):
-    """All optional Arrow buffers exist."""
+    """Columns are encoded if all of their optional Arrow buffers exist."""
     pairs = pyarrow.StructArray.from_arrays(
         [
             with_a_null(["a", "b", "c"], pyarrow.string()),

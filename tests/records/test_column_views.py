@@ -46,7 +46,7 @@ BINARY, VIEW = pyarrow.binary(), pyarrow.binary_view()
 @sweep("headers", [True, False])
 @sweep("batch_columns", [True, False])
 def test_views_are_the_records(records, columns, name, headers, batch_columns):
-    """Compare rows, and validate every view with pyarrow."""
+    """View columns have the same rows as the records, and are valid for pyarrow."""
     options = {"headers": headers, "batch_columns": batch_columns}
     plain = columns.decode_records(MANY[name], **options)
     table = columns.decode_records(MANY[name], views=True, **options)
@@ -241,7 +241,7 @@ def test_views_of_inputs_above_a_gigabyte_have_several_buffers(columns):
 
 
 def test_both_engines_make_the_same_views(twins):
-    """Both engines return equal buffers."""
+    """Both engines return view columns with equal buffers."""
     for name, data in MANY.items():
         batches = [
             pyarrow.record_batch(

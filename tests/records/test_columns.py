@@ -35,7 +35,7 @@ DTYPES = ["int64", "int64", "int8", "int16", "int32", "int64", "int16", "int32"]
 @sweep("headers", [True, False])
 @sweep("batch_columns", [True, False])
 def test_columns_are_the_records(records, columns, name, headers, batch_columns):
-    """Compare every row, for all column selections."""
+    """Columns contain the same values as the records, for all selections of columns."""
     table = columns.decode_records(
         SETS[name], headers=headers, batch_columns=batch_columns
     )
@@ -163,7 +163,7 @@ def test_columns_reject_invalid_slices(columns):
 
 @pytest.mark.parametrize("name", ["headers", "magic 2 lz4", "all magics", "run"])
 def test_slices_are_encoded(columns, name):
-    """Only the rows of the slice are encoded."""
+    """A slice is encoded to a batch that contains only its rows."""
     table = columns.decode_records(SETS[name])
     for rows_wanted in SLICES[:6]:
         sliced = table[rows_wanted]
@@ -270,7 +270,7 @@ def test_input_without_records_yields_empty_columns(columns):
 
 
 def test_a_column_of_bytes_is_a_sequence(columns):
-    """Values can be indexed from both ends, and null is None."""
+    """A bytes column can be indexed from both ends. A null is None."""
     table = columns.decode_records(
         batch(record(key=b"a"), record(1), record(2, 0, b"", b"v"))
     )

@@ -248,7 +248,7 @@ def test_convert_reports_the_offset_of_damage(kwire, records):
 
 @pytest.mark.parametrize("magic", [3, -1, None, "2"])
 def test_convert_rejects_unknown_magics(kwire, records, magic):
-    """Other values raise an error."""
+    """A magic other than 0, 1 or 2 raises an error."""
     with pytest.raises(kwire.EncodeError, match="must be 0, 1 or 2"):
         records.convert_batches(b"", magic)
 

@@ -50,7 +50,10 @@ def rows_without_type(rows):
 
 @sweep("name", SETS)
 def test_rows_are_those_of_the_batches(records, name):
-    """Test every format. Control records are omitted."""
+    """``decode_records`` returns the records of all batches except control records.
+
+    All formats are tested.
+    """
     rows, next_offset = records.decode_records(SETS[name])
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
     assert rows_without_type(rows) == [row[:5] for row in expected]
@@ -63,7 +66,10 @@ def test_rows_are_those_of_the_batches(records, name):
 def test_rows_batches_and_columns_select_the_same_records(
     records, columns, start, aborted
 ):
-    """Combine all start offsets, end offsets and transaction lists."""
+    """Records, batches and columns select the same records.
+
+    All start offsets, end offsets and transaction lists are combined.
+    """
     options = {"start_offset": start, "aborted_transactions": aborted}
     selected = rows_of(records.decode_batches(MIXED, **options), control=False)
     for end in (None, *range(19)):

@@ -17,7 +17,7 @@ MOST = 2**40
 
 @pytest.fixture
 def encoded_rows(records):
-    """Return the class of the engine under test."""
+    """Return the class ``EncodedRows`` of the tested engine."""
     return records.batches.engine.EncodedRows
 
 
@@ -35,7 +35,7 @@ def make_header(kwire):
 
 
 def some_rows(seed, count):
-    """Return varied rows, with and without timestamps and headers."""
+    """Return ``count`` different rows, with and without timestamps and headers."""
     dice = random.Random(seed)
     rows = []
     for _ in range(count):
@@ -203,7 +203,7 @@ def test_rows_appended_during_encoding_precede_the_row(
     encoder = encoded_rows(MOST)
 
     class Adds(list):
-        """Adds another row when it is iterated."""
+        """Headers that append another row when they are iterated."""
 
         def __iter__(self):
             encoder.extend([(b"inner", bytes(5000))])

@@ -97,7 +97,10 @@ def test_the_same_rows_give_the_same_bytes(records, magic):
 
 
 def test_every_header_field_is_decoded(records):
-    """All fields have different values, so that no two fields can be confused."""
+    """Every header field is decoded.
+
+    All fields have different values, so that no two of them can be exchanged.
+    """
     data = batch(
         record(),
         base_offset=0x0102030405060708,
@@ -254,7 +257,7 @@ def test_many_records_may_share_their_header_keys(records):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_empty_is_not_null(records, magic):
-    """An empty key or value differs from null."""
+    """An empty key or value is decoded as b"", and a null one as None."""
     pairs = [(None, b""), (b"", None), (b"", b""), (None, None)]
     if magic == 2:
         data = batch(*(record(i, 0, *pair) for i, pair in enumerate(pairs)))
@@ -264,7 +267,7 @@ def test_empty_is_not_null(records, magic):
 
 
 def test_int64_sums_overflow_as_in_kafka(records):
-    """Offsets and timestamps overflow as in Kafka."""
+    """The sum of a base and a delta overflows int64 as in Kafka."""
     data = batch(
         record(1, 1),
         record(-1, -1),
@@ -287,7 +290,7 @@ def test_int64_sums_overflow_as_in_kafka(records):
 @pytest.mark.parametrize("number", [0, 2**63 - 1, -1, -(2**63)])
 @pytest.mark.parametrize("magic", [1, 2])
 def test_int64_extremes_of_offsets_and_timestamps_round_trip(records, magic, number):
-    """Test the minimum and maximum offsets and timestamps."""
+    """The minimum and maximum of offsets and timestamps can be encoded and decoded."""
     if magic == 2:
         data = batch(record(), base_offset=number, base_timestamp=number)
     else:

@@ -166,7 +166,7 @@ def test_readers_agree_on_parts_of_invalid_sets(twins, family):
 
 @sweep("name", SMALL)
 def test_all_readers_agree_on_every_changed_byte(kwire, name):
-    """Replace every byte by hostile values, with a corrected checksum."""
+    """All readers agree if any byte is replaced and the checksum is corrected."""
     data = bytearray(SMALL[name])
     ends = set()
     changes = (

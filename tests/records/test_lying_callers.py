@@ -142,7 +142,7 @@ def test_impossible_row_count_is_rejected(twins, count):
 
 
 class Text(str):
-    """String subclass with an incorrect ``encode``."""
+    """Subclass of str whose ``encode`` returns incorrect bytes."""
 
     def encode(self, *_):
         """Return incorrect bytes."""

@@ -72,7 +72,7 @@ def test_missing_timestamp_is_null_in_arrow_and_minus_one_in_numpy(
 
 @pytest.mark.parametrize("name", SETS)
 def test_missing_timestamp_is_minus_one_in_records(records, name):
-    """Records keep -1 as in the stored bytes."""
+    """A record without a timestamp has -1, as in the encoded bytes."""
     data, stamps = SETS[name]
     timestamps = [
         row.timestamp for b in records.decode_batches(data) for row in b.records
@@ -81,7 +81,10 @@ def test_missing_timestamp_is_minus_one_in_records(records, name):
 
 
 def test_only_minus_one_means_that_there_is_no_timestamp(columns):
-    """Other negative numbers are times before 1970, which old producers have sent."""
+    """A negative timestamp other than -1 is a time before 1970.
+
+    Old producers have sent such timestamps.
+    """
     stamps = [-2, -1, 0, -1000]
     data = b"".join(message(1, n, timestamp=stamp) for n, stamp in enumerate(stamps))
     assert find_timestamps(columns.decode_records(data)) == [-2, None, 0, -1000]

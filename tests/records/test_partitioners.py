@@ -96,7 +96,10 @@ def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
 
 
 def test_murmur2_column_accepts_all_binary_types(kwire, partitioners):
-    """Test slices, chunks, strings, dictionaries, views, and decoded columns."""
+    """``murmur2_column`` accepts all binary types.
+
+    They are slices, chunks, strings, dictionaries, views, and decoded columns.
+    """
     texts = ["a", "bcd", None, "efghi", "é"]
     hashes = [0 if t is None else partitioners.murmur2(t.encode()) for t in texts]
     array = pyarrow.array(texts)

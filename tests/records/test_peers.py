@@ -133,7 +133,7 @@ def expected_rows(case):
 
 
 def written_by_kwire(kwire, case):
-    """Encode a case with kwire."""
+    """Encode the rows of a case with kwire."""
     names = ("offset", "timestamp", "key", "value", "headers")
     rows = [
         kwire.records.Record(**dict(zip(names, row, strict=True))) for row in case.rows
@@ -145,7 +145,10 @@ def written_by_kwire(kwire, case):
 
 
 def read_by_kwire(kwire, data):
-    """Decode all records with kwire. Objects and columns must be equal."""
+    """Decode all records with kwire, as objects and as columns, which must be equal.
+
+    Return the rows.
+    """
     rows = [
         (r.offset, r.timestamp, r.key, r.value, r.headers)
         for batch in kwire.records.decode_batches(data)
@@ -186,7 +189,7 @@ def batches_of(peer, data):
 @sweep("case", list(cases()), ids=title)
 @sweep("name", list(PEERS))
 def test_a_peer_reads_what_kwire_wrote(kwire, name, case):
-    """Compare the records, the checksum and the batch fields."""
+    """A peer decodes the records, checksum and batch fields that kwire has encoded."""
     data = written_by_kwire(kwire, case)
     batches = batches_of(PEERS[name], data)
     assert [row for _, rows in batches for row in rows] == expected_rows(case)
@@ -229,7 +232,10 @@ BUILT = ("plain", "many", "headers", "idempotent", "transactional")
 @sweep("case", [case for case in cases() if case.feature in BUILT], ids=title)
 @sweep("name", list(PEERS))
 def test_kwire_reads_what_a_peer_wrote(kwire, name, case):
-    """Compare the records, as objects and columns, and the batch fields."""
+    """Records and batch fields that a peer has encoded are decoded with kwire.
+
+    Objects and columns are compared.
+    """
     data = written_by_peer(PEERS[name], case)
     assert read_by_kwire(kwire, data) == expected_rows(case)
     batches = list(kwire.records.decode_batches(data))

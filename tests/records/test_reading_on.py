@@ -36,7 +36,10 @@ def marker(kwire, offset, producer_id=7):
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_the_next_offset_is_after_the_last_record(kwire, magic, compression):
-    """Test uncompressed and compressed batches of every format."""
+    """The next offset is the offset after the last record.
+
+    Uncompressed and compressed batches of every format are tested.
+    """
     encode = kwire.records.encode_batch
     data = encode(ROWS, magic=magic, compression=compression, base_offset=40)
     rows, next_offset = kwire.records.decode_records(data)
@@ -47,7 +50,7 @@ def test_the_next_offset_is_after_the_last_record(kwire, magic, compression):
 
 
 def test_the_next_offset_is_after_a_control_batch(kwire):
-    """Control records are omitted, but their batch is skipped."""
+    """The next offset is after a control batch, although its record is omitted."""
     data = kwire.records.encode_batch(ROWS) + marker(kwire, 5)
     rows, next_offset = kwire.records.decode_records(data)
     assert len(rows) == 5
@@ -55,7 +58,7 @@ def test_the_next_offset_is_after_a_control_batch(kwire):
 
 
 def test_the_next_offset_is_after_an_aborted_transaction(kwire):
-    """The consumer continues even if all records are aborted."""
+    """The next offset is after an aborted transaction, even if no record remains."""
     aborted = kwire.messages.FetchResponse.AbortedTransaction
     data = kwire.records.encode_batch(
         ROWS, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True

@@ -177,7 +177,10 @@ def test_the_checksum_can_be_trusted(read, magic):
 
 
 def test_fields_set_by_brokers_are_outside_of_the_checksum(records):
-    """Brokers change the base offset and the leader epoch without a new checksum."""
+    """The checksum does not include the base offset and the leader epoch.
+
+    Brokers change these fields without computing a new checksum.
+    """
     data = bytearray(GOOD[2])
     data[0:8] = (90).to_bytes(8, "big")
     data[12:16] = (7).to_bytes(4, "big")

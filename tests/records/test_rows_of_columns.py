@@ -189,7 +189,7 @@ def test_impossible_row_is_rejected(
 
 
 def test_invalid_row_numbers_are_rejected(encoded_rows, open_rows):
-    """Row numbers must be an int64 buffer."""
+    """Row numbers that are not an int64 buffer raise an error."""
     columns = open_rows(pyarrow.table({"key": ["k"], "value": ["v"]}))
     with pytest.raises(ValueError, match=r"numbers must be int64 \(got 4 bytes\)"):
         encoded_rows(MOST).extend_columns(columns, bytes(4))

@@ -32,7 +32,7 @@ def test_reads_what_kafka_reads(kwire, row):
 
 
 def rows_of(records):
-    """Convert record columns to one tuple per record."""
+    """Convert record columns to a list with one tuple per record."""
     starts = records.headers.offsets.tolist()
     keys, values = records.headers.key, records.headers.value
     pairs = [(keys[row].decode(), values[row]) for row in range(starts[0], starts[-1])]

@@ -73,7 +73,7 @@ def test_rows_of_every_form_are_accepted(records):
 
 
 def test_every_header_field_has_its_bytes(records):
-    """Compare every header field."""
+    """Every header field is encoded at its position."""
     data = records.encode_batch(
         [(b"k", None, 70, [("h", b"x"), ("", None)]), (None, b"", 60)],
         base_offset=1000,
@@ -234,7 +234,7 @@ def test_every_compression_level_is_passed_on(kwire, records, magic, codec):
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_largest_offsets_are_encoded(records, magic, codec):
-    """Offsets up to 2^63 - 1 cause no overflow."""
+    """The maximum offset, 2^63 - 1, is encoded without an overflow."""
     for base in (2**63 - 2, 2**63 - 2**31, 2**63 - 2**31 - 1):
         data = records.encode_batch(
             [(b"k", b"v")] * 2, magic=magic, compression=codec, base_offset=base
@@ -267,7 +267,7 @@ GAPS = st.lists(st.integers(0, 2**30) | st.integers(0, 3), min_size=6, max_size=
     rows=ROWS, gaps=GAPS, base=st.integers(0, 2**62), codec=st.sampled_from(range(5))
 )
 def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
-    """Decoding the bytes restores the rows."""
+    """Both engines encode the same bytes, and decoding them returns the rows."""
     name = ("none", "gzip", "snappy", "lz4", "zstd")[codec]
     for magic in (0, 1, 2):
         if magic < 2 and name == "zstd":

@@ -75,13 +75,13 @@ class Input(Guarded):
 
 
 def middle_vectors():
-    """Yield a vector per (message, version): the one with the median size."""
+    """Yield one golden vector per (message, version): that with the median size."""
     for vectors in golden.by_pair().values():
         yield sorted(vectors, key=lambda vector: len(vector.data))[len(vectors) // 2]
 
 
 def shortest_vectors():
-    """Yield the shortest non-empty vector per (message, version)."""
+    """Yield the shortest golden vector with bytes per (message, version)."""
     for vectors in golden.by_pair().values():
         vectors_with_data = [vector for vector in vectors if vector.data]
         if vectors_with_data:

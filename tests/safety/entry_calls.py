@@ -478,7 +478,7 @@ def server(package, data):
 
 
 def second_draft_response(package):
-    """Return the APIs that a server of the second draft supports."""
+    """Return the response of a second-draft server that supports two APIs."""
     return module(package, "drafts.kip35_protocol_version_request").supported_apis(
         {3: [1, 0], 18: (0,)}
     )
@@ -613,7 +613,7 @@ def request_log(package, path):
 
 
 def of_path(path):
-    """Return a call of a function that takes a path."""
+    """Return a function that calls ``path`` with the path of a file or a directory."""
     name, _, function = path.rpartition(".")
     return lambda package, directory: getattr(module(package, name), function)(
         directory
@@ -667,7 +667,7 @@ def write_json_column(package, text):
 
 
 def mapped(package, data):
-    """Map a request. The spans must cover the complete input."""
+    """Return the byte map of a request. Its spans must cover the whole input."""
     frame_map = module(package, "explain").frame_map(data)
     position = 0
     for span in frame_map.spans:
@@ -678,7 +678,7 @@ def mapped(package, data):
 
 
 def mapped_records(package, data):
-    """Map a record set. The spans must cover the complete input."""
+    """Return the byte map of a record set. Its spans must cover the whole input."""
     record_map = module(package, "explain").record_map(data)
     position = 0
     for span in record_map.spans:

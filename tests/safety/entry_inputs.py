@@ -141,7 +141,7 @@ PARTS = "key", "value"
 
 
 def control_records():
-    """Return the control record keys and values in real broker logs."""
+    """Return keys and values of control records in real broker logs."""
     pairs = {}
     for piece in batches():
         if piece[16] == 2 and piece[22] & 0x20:
@@ -329,7 +329,7 @@ def correct_size(data):
 
 
 def with_snapshot_crc(data):
-    """Correct a producer snapshot's checksum."""
+    """Correct the checksum of a producer snapshot."""
     if len(data) < 6:
         return data
     return data[:2] + crc32c.crc32c(data[6:]).to_bytes(4, "big") + data[6:]
@@ -349,19 +349,19 @@ def changed(data, dice):
 
 
 def inserted(data, dice):
-    """Insert some random bytes."""
+    """Insert a few random bytes at a random position."""
     position = dice.randrange(len(data) + 1)
     return data[:position] + dice.randbytes(dice.randint(1, 6)) + data[position:]
 
 
 def deleted(data, dice):
-    """Delete some bytes."""
+    """Delete a few bytes at a random position."""
     position = dice.randrange(len(data))
     return data[:position] + data[position + dice.randint(1, 6) :]
 
 
 def repeated(data, dice):
-    """Repeat or reverse some bytes."""
+    """Repeat or reverse a few bytes at a random position."""
     start = dice.randrange(len(data))
     part = data[start : start + dice.randint(1, 20)]
     behind = data[start + len(part) :]

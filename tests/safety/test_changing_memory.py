@@ -156,7 +156,10 @@ def headers(package):
 
 
 def records(package):
-    """Yield cases that decode records with a long header key, which repeats."""
+    """Yield cases that decode records with a long header key.
+
+    The key is the same in several records.
+    """
     rows = [(b"k", b"v" * 50, 5, [(LONG[:9000], b"h")])] * 3
     seed = package.records.encode_batch(rows)
     for errors in ("strict", "replace"):

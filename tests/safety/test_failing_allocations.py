@@ -39,7 +39,7 @@ class Allocator(ctypes.Structure):
 
 
 def address_of(function):
-    """Return a C function's address."""
+    """Return the address of a C function as an integer."""
     return ctypes.cast(function, ctypes.c_void_p).value
 
 
@@ -106,7 +106,7 @@ def ran_out_of_pages(call, room=2**25):
 
 
 def go_down(levels):
-    """Recurse, so that structures that grow with the stack are allocated now."""
+    """Recurse ``levels`` times, so that the interpreter allocates frames in advance."""
     if levels:
         go_down(levels - 1)
 
@@ -159,7 +159,7 @@ def field(name, kind, **keys):
 
 
 def describe_tagged(name, kind, tag, **keys):
-    """Return the schema of a tagged field."""
+    """Return the schema of a tagged field that exists in all versions."""
     return field(name, kind, taggedVersions="0+", tag=tag, **keys)
 
 

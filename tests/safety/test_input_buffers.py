@@ -160,7 +160,10 @@ def test_input_is_released_and_unchanged_after_any_outcome(kwire):
 
 
 def test_zero_copy_points_into_the_input(kwire):
-    """Views share the memory of the input and prevent its resizing."""
+    """Views of a ``zero_copy`` message share the memory of the input.
+
+    A bytearray cannot be resized while they exist.
+    """
     cls = kwire.messages.ProduceRequest
     topic = cls.TopicProduceData
     partition = cls.PartitionProduceData(records=b"0123456789")
@@ -180,7 +183,7 @@ def test_zero_copy_points_into_the_input(kwire):
 
 
 def test_zero_copy_keeps_the_input_alive(kwire):
-    """The message keeps the input alive as long as its views exist."""
+    """A ``zero_copy`` message keeps its input alive."""
     cls = kwire.messages.ProduceRequest
     buffer = numpy.frombuffer(GOOD, dtype="u1").copy()
     watched = weakref.ref(buffer)

@@ -157,7 +157,10 @@ class Dearest:
         return Bytes(memory, with_tags)
 
     def unknown(self, layout, size):
-        """Return as many empty unknown tags as fit, because empty ones cost most."""
+        """Return as many empty unknown tags as fit into ``size`` bytes.
+
+        Empty tags need the most memory per input byte.
+        """
         first = max((step.tag for step in layout.steps), default=-1) + 1
         return [(first + number, b"") for number in range((size + 2) // 3)]
 
@@ -181,7 +184,7 @@ class Dearest:
         return Bytes(0, b"\1" + data if step.nullable else data)
 
     def target(self, layout):
-        """Return the array, or the struct for unknown tags, with the most memory."""
+        """Return the array or layout with the most memory per input byte, or None."""
         costliest = max(
             self.targets(layout), key=lambda candidate: candidate[0], default=(0, None)
         )

@@ -46,13 +46,13 @@ class Failing:
 
 
 class Number(enum.IntEnum):
-    """Subclass of int."""
+    """Integer of a subclass of int."""
 
     SEVEN = 7
 
 
 class Text(str):
-    """Subclass of str."""
+    """String of a subclass of str."""
 
 
 Pair = namedtuple("Pair", "first second")

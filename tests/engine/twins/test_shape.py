@@ -144,7 +144,7 @@ def test_module_docstrings_name_the_twin(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_functions_without_a_twin_are_in_a_module_docstring(stem):
-    """A function without a twin is named in a module docstring."""
+    """Every function without a twin is named in the docstring of its module."""
     pure, fast = twin_functions(stem)
     heads = " ".join(
         map(read_module_docstring, files("pure", stem) + files("fast", stem))
@@ -162,7 +162,10 @@ def test_functions_without_a_twin_are_in_a_module_docstring(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_functions_have_the_same_order(stem):
-    """Both files list functions in the same order, so readers can compare them."""
+    """Both twins define their functions in the same order.
+
+    Readers can then compare the files from top to bottom.
+    """
     pure, fast = twin_functions(stem)
     shared = [name for name in pure if name in fast and pure[name].doc]
     assert [name for name in fast if name in shared] == shared
@@ -170,7 +173,7 @@ def test_functions_have_the_same_order(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_docstrings_are_the_same(stem):
-    """Both twins make the same promises to their callers."""
+    """A function has the same docstring in both engines."""
     pure, fast = twin_functions(stem)
     shared = [name for name in pure if name in fast and not name.startswith("_")]
     assert {name: pure[name].doc for name in shared} == {

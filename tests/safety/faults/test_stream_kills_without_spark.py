@@ -48,7 +48,7 @@ class Log:
             self.end += 7
 
     def delete_before(self, offset):
-        """Delete segments that end before an offset."""
+        """Delete the segments whose offsets are all below ``offset``."""
         for path in sorted(self.folder.glob("*.log"))[:-1]:
             if int(path.stem) + 70 <= offset:
                 path.unlink()
