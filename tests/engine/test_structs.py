@@ -28,7 +28,11 @@ def topic(kwire):
 
 
 def test_absent_arguments_are_the_defaults_of_the_schema(kwire):
-    """Defaults come from the schema, otherwise they are 0 or empty."""
+    """A field that is not passed has the schema's default, or else 0 or "".
+
+    The default of an array is an empty tuple, and of a struct a struct with its
+    defaults.
+    """
     fetch = kwire.messages.FetchRequest()
     assert (fetch.cluster_id, fetch.replica_id, fetch.max_wait_ms) == (None, -1, 0)
     assert (fetch.max_bytes, fetch.session_epoch) == (0x7FFFFFFF, -1)

@@ -95,7 +95,7 @@ def test_a_partition_is_unknown_while_it_is_assigned_and_uncommitted(offsets, tm
 
 
 def test_a_group_that_never_committed_has_a_row(offsets, tmp_path):
-    """The row contains the log end offsets of its partitions, and no lag."""
+    """A group that never committed has a row with log end offsets, but no lag."""
     groups = unread(tmp_path)
     groups.write_records(
         consumer_records("new", 1, {"m": (1, [0, 1])}, joined=["m"], assigned=1),

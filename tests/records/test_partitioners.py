@@ -48,7 +48,7 @@ def keys_of(seed, count):
 
 
 def test_murmur2_is_that_of_java(partitioners):
-    """The hashes equal those in Kafka's own test, and those of another client."""
+    """``murmur2`` returns the hashes of Kafka's own test and of another client."""
     for key, value in KNOWN.items():
         assert partitioners.murmur2(key) == value
         assert partitioners.murmur2(bytearray(key)) == value

@@ -79,7 +79,10 @@ def ran_out(kind, call):
 
 
 def lacks(kind, call):
-    """Assert that a call works, fails without memory, and works again."""
+    """Assert that a call succeeds before and after a failure.
+
+    With the allocator ``kind``, it must raise MemoryError.
+    """
     call()
     assert ran_out(kind, call)
     call()

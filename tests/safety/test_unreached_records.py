@@ -204,7 +204,10 @@ def test_no_batch_begins_below_zero(kwire):
 
 @pytest.mark.parametrize("count", [-1, 2**31, 2**64, -(2**64)])
 def test_row_count_beyond_int32_is_rejected(kwire, count):
-    """An invalid count is rejected before any column is read."""
+    """A row count that is negative or exceeds int32 is rejected.
+
+    No column is read before.
+    """
     encode = engine_of(kwire).encode_columns
     with pytest.raises(kwire.EncodeError, match="shorter than the number of rows"):
         encode(count, None, None, TEXT, TEXT, None, head(kwire))

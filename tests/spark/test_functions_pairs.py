@@ -30,7 +30,7 @@ class Capture:
         self.pairs = {}
 
     def frame(self, connection, direction, number, message, version, recording="r"):
-        """Add one frame. Return its sequence number."""
+        """Append one frame to the capture. Return its sequence number."""
         framing = self.kwire.messages.framing
         write = getattr(framing, f"encode_{direction}")
         client = {"client_id": "me"} if direction == "request" else {}
@@ -56,7 +56,7 @@ class Capture:
         return sequence
 
     def ask(self, connection, number, message=None, version=4, recording="r"):
-        """Add a request without a response."""
+        """Append a request without a response. Return its sequence number."""
         message = message or self.kwire.messages.HeartbeatRequest()
         sequence = self.frame(
             connection, "request", number, message, version, recording
@@ -67,7 +67,10 @@ class Capture:
     def answer(
         self, connection, request, number, message=None, version=4, recording="r"
     ):
-        """Add the response to a request."""
+        """Append the response to the request with the sequence number ``request``.
+
+        If ``request`` is None, the response belongs to no request.
+        """
         message = message or self.kwire.messages.HeartbeatResponse()
         sequence = self.frame(
             connection, "response", number, message, version, recording
