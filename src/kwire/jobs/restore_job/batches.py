@@ -33,8 +33,12 @@ BATCH_BYTES = 512 << 10
 EPOCH = 0
 """Producer epoch in all restored batches."""
 
-_MAX_RECORD_OVERHEAD = 31
-"""Maximum size of an encoded record in bytes, without its key, value and headers."""
+_MAX_RECORD_OVERHEAD = 36
+"""Maximum encoded record size without key, value and headers, in bytes.
+
+Attributes need 1 byte, the timestamp delta 10, and five VARINTs 5 bytes each: the sizes
+of record, key and value, the offset delta, and the header count.
+"""
 
 _MAX_HEADER_OVERHEAD = 10
 """Maximum size of an encoded record header in bytes, without its key and value."""
