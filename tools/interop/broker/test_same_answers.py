@@ -74,6 +74,7 @@ def test_test_cluster_and_broker_send_the_same_responses(
     release = ".".join(kafka.release.split(".")[:2])
     for seed in range(first_seed, first_seed + times):
         with connect_broker(kafka) as real:
-            differences = compare(seed, real, connect_cluster(release), SCRIPTS[script])
+            tested = connect_cluster(release)
+            differences = compare(script, seed, real, tested, SCRIPTS[script])
         assert not differences, differences[0]
     print(f"{times} scripts {script!r}: the same responses as Kafka {kafka.release}")

@@ -196,14 +196,16 @@ def list_codes(value: Any) -> Iterator[int]:
 
 
 def compare(
-    seed: int, real: Peer, tested: Peer, make_script: Callable[..., Script]
+    name: str, seed: int, real: Peer, tested: Peer, make_script: Callable[..., Script]
 ) -> list[str]:
     """Run a script on both sides; return descriptions of the differences.
 
-    The comparison ends at the first difference, because later requests depend on it.
+    The names of topics start with ``name`` and the seed, because all scripts of a run
+    share the real broker. The comparison ends at the first difference, because later
+    requests depend on it.
     """
     scripts = [
-        make_script(random.Random(seed), peer.table, f"script-{seed}")
+        make_script(random.Random(seed), peer.table, f"{name}-{seed}")
         for peer in (real, tested)
     ]
     steps = zip(real.run(scripts[0]), tested.run(scripts[1]), strict=False)
