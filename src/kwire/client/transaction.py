@@ -120,7 +120,8 @@ class Transaction(TransactionBase, Asynchronous):
       have succeeded.
 
     Raises ``ProducerFenced`` if a newer producer uses the same transactional id, or if
-    the transaction took longer than ``transaction_timeout_s``.
+    the transaction took longer than ``transaction_timeout_s``. Brokers since 4.0 answer
+    the second case with INVALID_TXN_STATE, which raises ``RequestRefused``.
     """
 
 
@@ -140,7 +141,8 @@ class TransactionSync(TransactionBase, Blocking):
       have succeeded.
 
     Raises ``ProducerFenced`` if a newer producer uses the same transactional id, or if
-    the transaction took longer than ``transaction_timeout_s``.
+    the transaction took longer than ``transaction_timeout_s``. Brokers since 4.0 answer
+    the second case with INVALID_TXN_STATE, which raises ``RequestRefused``.
     """
 
 

@@ -63,9 +63,6 @@ _FENCED = (
     codes.INVALID_PRODUCER_EPOCH,
     codes.PRODUCER_FENCED,
     codes.TRANSACTION_COORDINATOR_FENCED,
-    # Since 4.0, brokers return this error if they have aborted the transaction after
-    # its timeout.
-    codes.INVALID_TXN_STATE,
 )
 
 
