@@ -66,7 +66,7 @@ def connect_cluster(release: str) -> Peer:
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
 @pytest.mark.plan(20, 1, at_night=500)
-@pytest.mark.releases("4.x", "3.9", "2.8", at_night=("2.3", "1.1", "0.11"))
+@pytest.mark.releases("4.x", "3.9", at_night=("2.8", "2.3", "1.1", "0.11"))
 def test_test_cluster_and_broker_send_the_same_responses(
     kafka: Broker, plan: tuple[int, int], script: str
 ) -> None:

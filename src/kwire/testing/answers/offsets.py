@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...messages import ListOffsetsResponse, OffsetForLeaderEpochResponse
 from ...schema import error_codes
+from ..state.features import KNOWS_MORE_TIMESTAMPS, is_since
 from .partitions import find_led_partition
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -4, -5, -6
 _SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
 _SINCE[EARLIEST_PENDING_UPLOAD] = 11
 """First request version in which a special timestamp is allowed."""
+
+_NEVER = 1 << 15
 
 
 def answer_list_offsets(context: RequestContext) -> Answer:
@@ -61,14 +64,19 @@ def _answer_partition(
     make = ListOffsetsResponse.ListOffsetsPartitionResponse
     if is_repeated and context.version >= 1:
         return make(partition_index=index, error_code=error_codes.INVALID_REQUEST)
-    if context.version < _SINCE.get(timestamp, 0) or timestamp < min(_SINCE):
-        return make(partition_index=index, error_code=error_codes.UNSUPPORTED_VERSION)
+    if context.version >= 1 and timestamp < EARLIEST:
+        if not is_since(context.state.release, KNOWS_MORE_TIMESTAMPS):
+            # Earlier brokers look for the first record that is not older.
+            timestamp = 0
+        elif context.version < _SINCE.get(timestamp, _NEVER):
+            code = error_codes.UNSUPPORTED_VERSION
+            return make(partition_index=index, error_code=code)
     code, partition = find_led_partition(context, name, index, epoch)
     if partition is None:
         return make(partition_index=index, error_code=code)
     if context.version == 0:
         limit: int = part.max_num_offsets  # type: ignore[attr-defined]
-        offsets = _list_old_style(partition, timestamp)[: max(limit, 0)]
+        offsets = _list_old_style(context, partition, timestamp)[: max(limit, 0)]
         return make(partition_index=index, old_style_offsets=offsets)
     is_committed = context.request.isolation_level == 1
     offset, found_timestamp, found_epoch = _find(partition, timestamp, is_committed)
@@ -103,19 +111,21 @@ def _find(
     return result
 
 
-def _list_old_style(partition: Partition, timestamp: int) -> list[int]:
+def _list_old_style(
+    context: RequestContext, partition: Partition, timestamp: int
+) -> list[int]:
     """List the offsets of version 0, newest first.
 
-    Brokers list the starts of segments and the log end offset. Here, a log has one
-    segment.
+    Brokers list the log end offset, and the first offset of each segment that was last
+    modified before the timestamp. Here, a log has one segment, which counts as modified
+    at the current time.
     """
     log = partition.log
     if timestamp == EARLIEST:
         return [log.start_offset]
-    offsets = [log.high_watermark, log.start_offset]
-    if timestamp != LATEST:
-        return offsets[1:]
-    return list(dict.fromkeys(offsets))
+    if timestamp != LATEST and timestamp < context.state.clock.unix_ms:
+        return []
+    return list(dict.fromkeys((log.high_watermark, log.start_offset)))
 
 
 def answer_offset_for_leader_epoch(context: RequestContext) -> Answer:
