@@ -111,7 +111,7 @@ def retry(name: str, version: int, mode: str, data: bytes) -> int:
         def work(note: Any, package: Any = package, given: Any = given) -> None:
             signal.alarm(int(broken_messages.HANG))
             options = hostile.MODES[mode]
-            note(test_agreement.outcome(package, given, options))
+            note(test_agreement.describe_outcome(package, given, options))
 
         status, said = guard_pages.in_child(work)
         if os.WIFSIGNALED(status):

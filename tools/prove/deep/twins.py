@@ -30,7 +30,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     state = {"turns": 1, "inputs": 0} | state
     while time.monotonic() < until:
         inputs = 0
-        for _, mode, ends, differing in test_agreement.compare(
+        for _, mode, ends, differing in test_agreement.compare_engines(
             *packages, INPUTS, state["turns"]
         ):
             for name, version, data in differing:
