@@ -64,7 +64,7 @@ def _answer_partition(
     make = ListOffsetsResponse.ListOffsetsPartitionResponse
     if is_repeated and context.version >= 1:
         return make(partition_index=index, error_code=error_codes.INVALID_REQUEST)
-    if context.version >= 1 and timestamp < EARLIEST:
+    if timestamp < EARLIEST:
         if not is_since(context.state.release, KNOWS_MORE_TIMESTAMPS):
             # Earlier brokers look for the first record that is not older.
             timestamp = 0
