@@ -60,7 +60,7 @@ WRONG_CALLS = [
         lambda kafka: kafka.fail("Produce", "NOT_COORDINATOR", times=0),
         "times must be 1 or more, or None (got 0)",
     ),
-    (lambda kafka: kafka.delay("Fetch", 0), "seconds must be positive (got 0)"),
+    (lambda kafka: kafka.delay("Fetch", 0), "seconds must be more than 0 (got 0)"),
     (lambda kafka: kafka.cut("Typo"), "api must be one of AddOff"),
     (lambda kafka: kafka.answer("Typo", print), "api must be one of AddOff"),
 ]

@@ -286,7 +286,7 @@ class Cluster:
         """Delay the next requests of an API. See ``fail`` for the other arguments."""
         conditions = self._conditions(api, topic, partition, broker, client_id)
         if not seconds > 0:
-            raise ValueError(f"seconds must be positive (got {seconds!r:.40})")
+            raise ValueError(f"seconds must be more than 0 (got {seconds!r:.40})")
         return self._add(times, **conditions, delay_s=float(seconds))
 
     def cut(

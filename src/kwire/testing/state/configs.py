@@ -336,8 +336,8 @@ def check_metrics_configs(configs: Configs, values: Mapping[str, str]) -> None:
     except Rejected:
         raise Rejected(
             code,
-            f"Invalid value {values[interval.name]:.200} for interval.ms, interval must"
-            " be between 100 and 3600000 (1 hour)",
+            "Invalid interval.ms: must be 100 to 3600000 (got"
+            f" {values[interval.name]:.200})",
         ) from None
     parse_match(values.get("match", ""))
 
