@@ -41,7 +41,11 @@ def broker():
 
 
 async def use(kafka, kind, broker):
-    """Use a client's object until a broker subscribes to its metrics."""
+    """Send or read records until the broker has sent a metrics subscription (KIP-714).
+
+    ``kind`` is the object to create: "producer", "consumer" or "scan". Returns the
+    object, which the caller must close.
+    """
     if kind == "producer":
         client_object = kafka.producer()
     elif kind == "consumer":

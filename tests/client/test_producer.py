@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Producers over both runners, with librdkafka's mock cluster.
+"""Producers of both runners write records to librdkafka's mock cluster.
 
-librdkafka's consumer and scans read the written records. ``tests/client/machines``
-simulates faults, and ``test_producer_tables.py`` covers columns.
+The tests read the records back with librdkafka's consumer. ``tests/client/machines``
+simulates errors, and ``test_producer_tables.py`` covers columns.
 """
 
 import asyncio

@@ -44,7 +44,7 @@ KINDS = {
 
 
 def make_message(kip87, kind):
-    """Return a message by kind."""
+    """Return the message that ``KINDS`` describes under the name ``kind``."""
     return kip87.Message(3, 5, b"k", **KINDS[kind])
 
 

@@ -199,7 +199,7 @@ def test_duckdb_reads_a_tree(arrays):
 
 
 def test_numpy_reads_the_buffers_of_a_tree(arrays):
-    """A fixed-size column of a tree is a numpy array without a conversion."""
+    """The data buffer of an int64 column is readable by numpy without a conversion."""
     column = small_tree(arrays).children[0]
     offsets = numpy.frombuffer(column.buffers[1], "int64")
     assert numpy.array_equal(offsets, OFFSETS)

@@ -306,9 +306,10 @@ def test_heat_map_counts_every_request(audited):
 
 
 def test_a_single_request_is_a_mark_at_its_time(tmp_path):
-    """In the timeline, a single request of an old version is a mark at its time.
+    """The timeline shows a single request of an old version as a point.
 
-    Requests are counted by minute, but one request does not last a minute.
+    Requests are counted per minute, but a bar of one minute would suggest that the
+    version was used for the whole minute.
     """
     new_capture = Capture()
     new_capture.talk("10.0.0.1:1").ask(PRODUCE, 3)

@@ -302,6 +302,7 @@ def test_filter_observes_each_batch(records):
         if not is_hidden
     ]
     assert [row.value for decoded in visible for row in decoded.records] == COMMITTED
-    # No transaction is open after the last batch, but at the log start this transaction
-    # was aborted.
+    # The filter's result depends on the batches that it has observed before. Batch 1
+    # was hidden, because its transaction was aborted and had not ended. After the last
+    # batch, all aborted transactions have ended, so the same batch is not hidden.
     assert hidden[1] and not filter_.observe(batches[1].header, batches[1].records)

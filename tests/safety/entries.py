@@ -73,9 +73,13 @@ def ends(entry, package, data):
 
 
 def fault(entry, package, error, data):
-    """Return the attributes of an error as a tuple.
+    """Check an error that an entry has raised, and return it as a comparable tuple.
 
-    Raises Unexpected if the error is not documented for the entry.
+    The tuple contains "error", the class name and the message. For a DecodeError, it
+    also contains the offset, the path, the message name and the version.
+
+    Raises Unexpected if the error is not documented for the entry, or if the offset of
+    a DecodeError is not an integer from 0 to the length of ``data``.
     """
     promised = tuple(getattr(package.errors, name) for name in entry.errors)
     error_text = (type(error).__name__, str(error))

@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Server assignors of test clusters: balance, ranges and few moved partitions."""
+"""Server-side assignors of test clusters.
+
+Each partition of a subscribed topic has one owner, which is subscribed to the topic.
+The uniform assignor balances the partition counts and moves few partitions. The range
+assignor assigns consecutive partitions to each member.
+"""
 
 from __future__ import annotations
 

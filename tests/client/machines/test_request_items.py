@@ -85,7 +85,10 @@ def make_message(kwire, name, levels, second_keys=False):
 def test_items_of_a_split_request_are_merged_in_its_order(
     kwire, items, name, second_keys
 ):
-    """Several brokers respond to some items, in different orders."""
+    """Items of several responses are merged in the order of the request.
+
+    Each broker responds to the items that it has received, in a random order.
+    """
     route = ROUTES[name]
     source = random.Random(name)
     request = make_message(kwire, f"{name}Request", route.items, second_keys)

@@ -103,7 +103,8 @@ def test_what_real_nodes_answer_is_recognised(guess, name, expected_guess):
 
 
 def test_all_tables_of_real_nodes_are_guessed():
-    # The test above must have a case for every table of a real node.
+    # Every recorded ApiVersions response of a real node must be a case of the test
+    # above, so that no recording remains untested.
     mark = test_what_real_nodes_answer_is_recognised.pytestmark[0]
     assert {name for name, _ in mark.args[1]} == TABLES.keys()
 

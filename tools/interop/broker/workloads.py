@@ -342,7 +342,8 @@ def write_classic_groups(broker: Broker) -> None:
     join_group(broker, "static-group", topic, group_instance_id="a-member").close()
     join_group(broker, "deleted-group", topic).close()
     administer(broker, "delete_consumer_groups", ["deleted-group"])
-    # Set offsets without members. 60 commits are enough to make the log cleaner run.
+    # Commit offsets through the admin client, for a group that has no members. 60
+    # commits are enough to make the log cleaner run.
     for number in range(60):
         at = TopicPartition(topic, 0, number, metadata=f"commit {number}")
         asked = ConsumerGroupTopicPartitions("manual-group", [at])

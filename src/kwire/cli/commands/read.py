@@ -121,8 +121,9 @@ def command(
             flush = None if out is None else out.flush
             if follow and isinstance(writer, RecordGroups) and writer.is_stream:
                 flush = writer.flush
-            # Delay Ctrl-C until a chunk is complete if the output is a file, or an
-            # Arrow stream that is followed, because its reader needs whole batches.
+            # Delay Ctrl-C until the current chunk is complete, so that the output does
+            # not end inside a batch. This applies to files, and with --follow also to
+            # Parquet and Arrow on stdout, whose readers cannot decode a partial batch.
             is_whole = output.path is not None or (follow and output.is_binary)
             reader.copy(writer, limit, flush, is_whole)
         except DataLost as loss:

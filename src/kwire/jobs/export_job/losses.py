@@ -59,8 +59,8 @@ class Evidence:
         self._is_compacted = is_compacted
         # One list per chain with its damage, sorted by first offset.
         self._damage: list[list[Damage]] = []
-        # Offset ranges between two files whose records the log cleaner has certainly
-        # removed.
+        # Offset ranges in gaps between two files. The log cleaner has certainly removed
+        # the records with these offsets.
         self._cleaned: list[Range] = []
         # Offset ranges between two files whose records it may have removed.
         self._possibly_cleaned: list[Range] = []

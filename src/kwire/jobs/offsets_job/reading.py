@@ -225,9 +225,11 @@ class _PartitionReader:
         self._note_damage(damaged)
 
     def _note_compaction(self, segment: Segment) -> None:
-        """Restart the complete history after this segment, because it was compacted.
+        """Move the start of the complete history to the end of a compacted segment.
 
-        The log cleaner may have removed any record up to the end of the segment.
+        The log cleaner may have removed any record before that offset, so only the
+        history after it is certainly complete. If the last segment is compacted, no
+        part of the history counts as complete.
         """
         next_base_offset = segment.next_base_offset
         segment_end = 2**63 - 1 if next_base_offset is None else next_base_offset

@@ -106,7 +106,8 @@ class _Part:
         self.node = node
         # Last response that a broker has sent for this part, or None.
         self.response: Any = None
-        # Path of the part's item in ``response``.
+        # Path in ``response`` of the item that answers this part. It is empty before
+        # the first response, and if the complete response answers this part.
         self.answer: Path = ()
         self.is_settled = False
         self.is_in_flight = False
