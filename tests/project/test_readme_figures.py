@@ -23,7 +23,16 @@ MEASURED = [
     (ROOT / name).read_text("utf-8")
     for name in ("benchmarks/RESULTS.md", "docs/project/performance.md")
 ]
-PARTS = ("codec", "negotiation", "drafts", "Spark", "wheels", "benchmarks", "client")
+PARTS = (
+    "codec",
+    "negotiation",
+    "drafts",
+    "Spark",
+    "wheels",
+    "benchmarks",
+    "test cluster",
+    "client",
+)
 
 
 def part_rows():
