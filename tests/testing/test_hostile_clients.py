@@ -11,8 +11,10 @@ import pytest
 
 from fuzz import seeds
 from kwire import decode, messages, testing
+from kwire.connection.sasl import Scram
 from kwire.messages import framing
 from kwire.testing.rules import check_api
+from kwire.testing.sasl_server import start_exchange
 from tests.harness import golden
 from tests.harness.hostile import share
 from tests.testing.machine_client import MachineClient, make_machine
@@ -139,6 +141,26 @@ def test_unfinished_frames_reserve_no_memory_for_their_size(machine):
         connection.receive(b"\x06\x3f\xff\xff" + os.urandom(10))
         assert len(connection.data_to_send()) == 0
     check_works(machine)
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "OAUTHBEARER"])
+def test_malformed_sasl_tokens_are_rejected(mechanism):
+    tokens = (b"", b"n", b"n,", b"n,,", b"n,,n=bob", b"y,,n=alice,r=1", b"\xff\0\xff\0")
+    for token in tokens:
+        exchange = start_exchange(mechanism, {"alice": "secret"})
+        replies = exchange.respond(token), exchange.respond(token)
+        assert replies[-1] is exchange.user is None, token
+
+
+@pytest.mark.parametrize("nonce", [None, b"other"])
+def test_scram_message_must_repeat_the_nonce_of_the_exchange(nonce):
+    scram = Scram("alice", "secret", "SCRAM-SHA-256")
+    exchange = start_exchange("SCRAM-SHA-256", {"alice": "secret"})
+    response = scram.challenge(exchange.respond(scram.first()))
+    # The proof of the client stays valid, so that only the nonces differ.
+    exchange._nonce = nonce or exchange._nonce
+    is_valid = exchange.respond(response) is not None
+    assert is_valid is (exchange.user == "alice") is (nonce is None)
 
 
 def test_all_served_apis_exist():

@@ -9,7 +9,6 @@ Sources: RFC 4616, RFC 5802 and RFC 7628, and the classes in
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
@@ -89,6 +88,7 @@ class _Scram:
         self._users = users
         self._digest = digest.replace("-", "").lower()
         self._first_messages = b""
+        self._nonce = b""
         self._name = ""
         self._salt = b""
         self.user: str | None = None
@@ -96,25 +96,26 @@ class _Scram:
     def respond(self, token: bytes) -> bytes | None:
         try:
             return self._finish(token) if self._first_messages else self._start(token)
-        except (ValueError, KeyError, binascii.Error):
+        except (ValueError, KeyError):
             return None
 
     def _start(self, token: bytes) -> bytes | None:
-        if not token.startswith(b"n,"):
-            return None
-        bare = token.split(b",", 2)[2]
-        fields = dict(field.split(b"=", 1) for field in bare.split(b","))
+        binding, _, bare = token.split(b",", 2)
+        fields = _parse_fields(bare)
         name = fields[b"n"].decode("utf-8")
         self._name = name.replace("=2C", ",").replace("=3D", "=")
+        if binding != b"n" or self._name not in self._users:
+            return None
         self._salt = hashlib.sha256(b"salt of " + fields[b"n"]).digest()[:16]
         salt = base64.b64encode(self._salt)
-        first = b"r=%skwire,s=%s,i=%d" % (fields[b"r"], salt, _ITERATIONS)
+        self._nonce = fields[b"r"] + b"kwire"
+        first = b"r=%s,s=%s,i=%d" % (self._nonce, salt, _ITERATIONS)
         self._first_messages = bare + b"," + first
         return first
 
     def _finish(self, token: bytes) -> bytes | None:
-        without_proof, separator, proof = token.rpartition(b",p=")
-        if not separator or self._name not in self._users:
+        without_proof, _, proof = token.rpartition(b",p=")
+        if _parse_fields(without_proof)[b"r"] != self._nonce:
             return None
         password = self._users[self._name].encode("utf-8")
         salted = hashlib.pbkdf2_hmac(self._digest, password, self._salt, _ITERATIONS)
@@ -136,3 +137,8 @@ class _Scram:
 
     def _mac(self, key: bytes, data: bytes) -> bytes:
         return hmac.digest(key, data, self._digest)
+
+
+def _parse_fields(message: bytes) -> dict[bytes, bytes]:
+    """Return the attributes of a SCRAM message. Raises ``ValueError``."""
+    return dict(field.split(b"=", 1) for field in message.split(b","))
