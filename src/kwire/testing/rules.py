@@ -124,11 +124,6 @@ class Rules:
         if rule in self._rules:
             self._rules.remove(rule)
 
-    def clear(self) -> None:
-        """Remove all rules, and stop faults from a seed."""
-        self._rules.clear()
-        self.faults = None
-
     def start_faults(self, seed: int) -> None:
         """Draw a fault for some of the following requests."""
         self.faults = random.Random(seed)

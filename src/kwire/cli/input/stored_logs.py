@@ -95,13 +95,6 @@ class StoredLog(PartitionLog):
             size += len(data)
         return b"".join(pieces)
 
-    def count_bytes(self, offset: int, limit: int) -> int:
-        """Return the size of the batches between two offsets."""
-        headers = self._partition.headers(
-            start_offset=offset, end_offset=limit, on_corrupt="skip"
-        )
-        return sum(header.size for header in headers)
-
     def find_aborted(self, offset: int, limit: int) -> list[AbortedTransaction]:
         """List the aborted transactions with records between two offsets."""
         aborted = self._load_transactions().aborted

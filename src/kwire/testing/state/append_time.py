@@ -12,13 +12,7 @@ import struct
 import zlib
 
 from ..._engine.active import record_engine as engine
-
-_LOG_APPEND_TIME = 0x08
-"""Attribute bit of the timestamp type, in all formats with timestamps."""
-
-_LEGACY_CRC_AT, _LEGACY_MAGIC_AT = 12, 16
-_LEGACY_ATTRIBUTES_AT, _LEGACY_TIME_AT = 17, 18
-_CRC_AT, _ATTRIBUTES_AT, _MAX_TIME_AT = 17, 21, 35
+from ...schema import batch_layout as layout
 
 
 def set_append_time(magic: int, data: bytes, now_ms: int) -> bytes:
@@ -30,13 +24,14 @@ def set_append_time(magic: int, data: bytes, now_ms: int) -> bytes:
         return data
     result = bytearray(data)
     if magic == 1:
-        result[_LEGACY_ATTRIBUTES_AT] |= _LOG_APPEND_TIME
-        struct.pack_into(">q", result, _LEGACY_TIME_AT, now_ms)
-        checksum = zlib.crc32(memoryview(result)[_LEGACY_MAGIC_AT:])
-        struct.pack_into(">I", result, _LEGACY_CRC_AT, checksum)
+        result[layout.MESSAGE_ATTRIBUTES_AT] |= layout.LOG_APPEND_TIME
+        struct.pack_into(">q", result, layout.MESSAGE_TIMESTAMP_AT, now_ms)
+        checksum = zlib.crc32(memoryview(result)[layout.MAGIC_AT :])
+        struct.pack_into(">I", result, layout.MESSAGE_CRC_AT, checksum)
     else:
-        result[_ATTRIBUTES_AT + 1] |= _LOG_APPEND_TIME
-        struct.pack_into(">q", result, _MAX_TIME_AT, now_ms)
-        checksum = engine.crc32c(memoryview(result)[_ATTRIBUTES_AT:])
-        struct.pack_into(">I", result, _CRC_AT, checksum)
+        # The flag is in the second byte of the INT16 field.
+        result[layout.ATTRIBUTES_AT + 1] |= layout.LOG_APPEND_TIME
+        struct.pack_into(">q", result, layout.MAX_TIMESTAMP_AT, now_ms)
+        checksum = engine.crc32c(memoryview(result)[layout.ATTRIBUTES_AT :])
+        struct.pack_into(">I", result, layout.CRC_AT, checksum)
     return bytes(result)

@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...messages import ControlRecordTypeSchema, EndTxnMarker
+from ...messages.framing import encode_prefixed
 from ...records import (
     BatchHeader,
     Record,
@@ -21,13 +23,11 @@ from ...records import (
     encode_batch,
     read_batch_header,
 )
+from ...schema import batch_layout as layout
 from .producer_state import ProducerEntry, SequenceRange
 
 ABORT, COMMIT = 0, 1
 """Types of transaction markers, as in the keys of control records."""
-
-_MARKER_VALUE = b"\0\0\0\0\0\0"
-"""Value of a transaction marker: INT16 version and INT32 coordinator epoch."""
 
 
 class StoredBatch(NamedTuple):
@@ -90,11 +90,6 @@ class PartitionLog:
             default=self.high_watermark,
         )
 
-    @property
-    def last_leader_epoch(self) -> int:
-        """Leader epoch of the last batch, or the current one if the log is empty."""
-        return self.batches[-1].leader_epoch if self.batches else self.leader_epoch
-
     def append(self, header: BatchHeader, data: bytes) -> int:
         """Append one checked batch or message of a producer; return its base offset.
 
@@ -143,7 +138,7 @@ class PartitionLog:
         entry.coordinator_epoch = 0
         entry.last_timestamp_ms = timestamp_ms
         data = encode_batch(
-            [(struct.pack(">hh", 0, marker), _MARKER_VALUE, timestamp_ms)],
+            [(_encode(ControlRecordTypeSchema(type=marker)), _END, timestamp_ms)],
             producer_id=producer_id,
             producer_epoch=epoch,
             is_transactional=True,
@@ -241,14 +236,6 @@ class PartitionLog:
             size += len(batch.data)
         return b"".join(pieces) if len(pieces) != 1 else pieces[0]
 
-    def count_bytes(self, offset: int, limit: int) -> int:
-        """Return the size of the batches between two offsets."""
-        position = bisect_left(
-            self.batches, offset, key=lambda batch: batch.last_offset
-        )
-        end = bisect_left(self.batches, limit, key=lambda batch: batch.base_offset)
-        return sum(len(batch.data) for batch in self.batches[position:end])
-
     def find_aborted(self, offset: int, limit: int) -> list[AbortedTransaction]:
         """List the aborted transactions with records between two offsets."""
         return [
@@ -302,15 +289,18 @@ class PartitionLog:
         if header.magic == 2:
             epoch = struct.pack(">i", self.leader_epoch)
             offset_count = header.last_offset - header.base_offset + 1
-            return b"".join((base, data[8:12], epoch, data[16:])), offset_count
+            size = data[layout.SIZE_AT : layout.LEADER_EPOCH_AT]
+            parts = base, size, epoch, data[layout.MAGIC_AT :]
+            return b"".join(parts), offset_count
         if header.compression == "none":
-            return base + data[8:], 1
+            return base + data[layout.SIZE_AT :], 1
         (batch,) = decode_batches(data)
         offset_count = len(batch.records)
         if header.magic == 1:
             # Offsets in the payload are relative, and the wrapper has the last one.
             last_offset = self.end_offset + offset_count - 1
-            return struct.pack(">q", last_offset) + data[8:], offset_count
+            base = struct.pack(">q", last_offset)
+            return base + data[layout.SIZE_AT :], offset_count
         return encode_batch(
             [(record.key, record.value) for record in batch.records],
             magic=0,
@@ -379,6 +369,14 @@ class PartitionLog:
     def _keep(self, batches: list[StoredBatch]) -> None:
         self.batches = batches
         self.size_bytes = sum(len(batch.data) for batch in batches)
+
+
+def _encode(message: ControlRecordTypeSchema | EndTxnMarker) -> bytes:
+    return encode_prefixed(message, 0)
+
+
+_END = _encode(EndTxnMarker(coordinator_epoch=0))
+"""Value of transaction markers."""
 
 
 def split_batches(data: bytes) -> Iterator[tuple[BatchHeader, bytes]]:
