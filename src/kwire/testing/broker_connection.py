@@ -127,8 +127,7 @@ class BrokerConnection:
             client_software_name=event.software_name,
             client_software_version=event.software_version,
         )
-        self._note_request(request, event.version, event.client_id)
-        matcher = self._match(request, event.client_id)
+        matcher = self._note_request(request, event.version, event.client_id)
         if matcher and matcher.take("cuts"):
             self.abort()
 
@@ -145,7 +144,7 @@ class BrokerConnection:
 
     def _receive_request(self, event: RequestReceived) -> None:
         request = event.request
-        self._note_request(request, event.version, event.client_id)
+        matcher = self._note_request(request, event.version, event.client_id)
         if isinstance(request, SaslHandshakeRequest):
             self._server.send(event, self._start_sasl(request.mechanism))
             return
@@ -156,7 +155,6 @@ class BrokerConnection:
             self._close()
             return
         self._pending = event
-        matcher = self._match(request, event.client_id)
         fault, delay_s = self._machine.rules.draw_fault()
         cut = matcher.take("cuts") if matcher else None
         if fault == "before" or (cut and cut.cuts == "before"):
@@ -269,13 +267,11 @@ class BrokerConnection:
             self._is_authenticated = True
             self._exchange = None
 
-    def _note_request(self, request: Request, version: int, client: str | None) -> None:
-        self._machine.note_request(self.broker.node_id, request, version, client or "")
-
-    def _match(self, request: Request, client_id: str | None) -> RuleMatcher | None:
-        rules = self._machine.rules
-        topics_by_id = self._machine.state.topics_by_id
-        return rules.match(request, self.broker.node_id, client_id or "", topics_by_id)
+    def _note_request(
+        self, request: Request, version: int, client_id: str | None
+    ) -> RuleMatcher | None:
+        node_id = self.broker.node_id
+        return self._machine.note_request(node_id, request, version, client_id or "")
 
     def _close(self) -> None:
         self.is_closed = True

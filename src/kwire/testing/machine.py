@@ -27,6 +27,7 @@ from .state.timers import Timer
 if TYPE_CHECKING:
     from ..messages import Request, Response
     from .answers.context import Waiting
+    from .rules import RuleMatcher
     from .state.cluster import ClusterState
 
 MAX_REQUESTS = 10_000
@@ -79,7 +80,8 @@ class ClusterMachine:
         self.table = make_table(state.release, state.has_metrics_receiver)
         self._connections: dict[int, BrokerConnection] = {}
         self._ready: dict[int, BrokerConnection] = {}
-        self._waiting: list[_WaitingAnswer] = []
+        # By connection id: a connection processes one request at a time.
+        self._waiting: dict[int, _WaitingAnswer] = {}
         self._attempted_changes = 0
         self._connection_count = 0
 
@@ -106,10 +108,13 @@ class ClusterMachine:
         """Send the waiting responses that are ready after a change."""
         while self._attempted_changes != self.state.changes:
             self._attempted_changes = self.state.changes
-            for entry in list(self._waiting):
+            for connection_id, entry in list(self._waiting.items()):
+                # Other responses can close the connection.
+                if self._waiting.get(connection_id) is not entry:
+                    continue
                 response = entry.waiting.attempt()
-                if response is not None and entry in self._waiting:
-                    self._finish(entry, response)
+                if response is not None:
+                    self._finish(entry.connection, response)
 
     def take_ready(self) -> list[BrokerConnection]:
         """Return the connections that have bytes to send or must be closed."""
@@ -125,8 +130,8 @@ class ClusterMachine:
 
     def note_request(
         self, node_id: int, request: Request, version: int, client_id: str
-    ) -> None:
-        """Remember a received request for the test."""
+    ) -> RuleMatcher | None:
+        """Remember a received request for the test; return the rules for it."""
         places = find_places(request, self.state.topics_by_id)
         received = ReceivedRequest(
             type(request).__name__.removesuffix("Request"),
@@ -140,6 +145,7 @@ class ClusterMachine:
         self.requests.append(received)
         if self._on_request is not None:
             self._on_request(received)
+        return self.rules.match(received.api, node_id, client_id, places)
 
     def note_ready(self, connection: BrokerConnection) -> None:
         """Include a connection in the next ``take_ready``."""
@@ -149,31 +155,27 @@ class ClusterMachine:
         """Forget a closed connection and its waiting response."""
         connection.broker.telemetry.forget_connection(connection.connection_id)
         self._connections.pop(connection.connection_id, None)
-        for entry in [e for e in self._waiting if e.connection is connection]:
-            self._remove(entry)
+        self._stop_waiting(connection)
 
     def wait(self, connection: BrokerConnection, waiting: Waiting) -> None:
         """Send a response later, after a change or at its deadline."""
         timer = None
-        entry: _WaitingAnswer
-
-        def expire() -> None:
-            if waiting.expire is not None and entry in self._waiting:
-                self._finish(entry, waiting.expire())
-
-        if waiting.expire is not None:
+        expire = waiting.expire
+        if expire is not None:
             delay_s = max(waiting.deadline_s - self.state.clock.now_s, 0.0)
-            timer = self.state.clock.after(delay_s, expire)
+            timer = self.state.clock.after(
+                delay_s, lambda: self._finish(connection, expire())
+            )
         entry = _WaitingAnswer(connection, waiting, timer)
-        self._waiting.append(entry)
+        self._waiting[connection.connection_id] = entry
 
-    def _finish(self, entry: _WaitingAnswer, response: Response) -> None:
-        self._remove(entry)
-        entry.connection.finish(response)
+    def _finish(self, connection: BrokerConnection, response: Response) -> None:
+        self._stop_waiting(connection)
+        connection.finish(response)
 
-    def _remove(self, entry: _WaitingAnswer) -> None:
-        self._waiting = [other for other in self._waiting if other is not entry]
-        if entry.timer is not None:
+    def _stop_waiting(self, connection: BrokerConnection) -> None:
+        entry = self._waiting.pop(connection.connection_id, None)
+        if entry is not None and entry.timer is not None:
             entry.timer.cancel()
 
 

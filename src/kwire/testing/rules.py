@@ -129,18 +129,14 @@ class Rules:
         self.faults = random.Random(seed)
 
     def match(
-        self,
-        request: Request,
-        broker: int,
-        client_id: str,
-        topics_by_id: Mapping[UUID, Topic],
+        self, api: str, broker: int, client_id: str, places: list[tuple[str, int]]
     ) -> RuleMatcher | None:
-        """Return the rules for a request, or None if there are none."""
-        if not self._rules:
-            return None
-        api = type(request).__name__.removesuffix("Request")
+        """Return the rules for a request, or None if there are none.
+
+        * ``places``: topics and partitions of the request.
+        """
         rules = [rule for rule in self._rules if rule.matches(api, broker, client_id)]
-        return RuleMatcher(rules, find_places(request, topics_by_id)) if rules else None
+        return RuleMatcher(rules, places) if rules else None
 
     def draw_fault(self) -> tuple[str, float]:
         """Draw a fault for a request: "", "before", "after" or "delay", and a delay.

@@ -226,7 +226,8 @@ class PartitionLog:
         position = bisect_left(
             self.batches, offset, key=lambda batch: batch.last_offset
         )
-        for batch in self.batches[position:]:
+        for index in range(position, len(self.batches)):
+            batch = self.batches[index]
             if batch.base_offset >= limit:
                 break
             if size + len(batch.data) > max_bytes and not (minimum_one and not pieces):
