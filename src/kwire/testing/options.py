@@ -10,17 +10,12 @@ from collections.abc import Mapping
 from ..schema import releases
 from .state.cluster import ClusterState
 from .state.configs import CLIENT_METRICS, check_metrics_configs
+from .state.features import RECEIVES_METRICS, find_magic
 from .state.rejection import Rejected
 from .state.topic import Partition, is_valid_topic_name
 
 MAX_BROKERS = 100
 MAX_PARTITIONS = 10_000
-
-_MAGIC_SINCE = (("0.11.0", 2), ("0.10.0", 1))
-"""First release of each record format. Earlier releases store magic 0."""
-
-
-_METRICS_SINCE = "3.7"
 
 
 def make_state(
@@ -56,9 +51,9 @@ def subscribe_metrics(state: ClusterState, properties: Mapping[str, str]) -> Non
 
     Raises ``ValueError`` if a property is invalid, or the release is too old.
     """
-    if not state.is_since(_METRICS_SINCE):
+    if not state.is_since(RECEIVES_METRICS):
         raise ValueError(
-            f"client_metrics requires release {_METRICS_SINCE} or newer"
+            f"client_metrics requires release {RECEIVES_METRICS} or newer"
             f" (got {state.release})"
         )
     try:
@@ -74,15 +69,6 @@ def check_release(release: str) -> None:
     if release not in releases.NAMES:
         names = ", ".join(releases.NAMES)
         raise ValueError(f"release must be one of {names} (got {release!r:.40})")
-
-
-def find_magic(release: str) -> int:
-    """Return the record format in which a release stores batches."""
-    position = releases.NAMES.index(release)
-    for name, magic in _MAGIC_SINCE:
-        if position >= releases.NAMES.index(name):
-            return magic
-    return 0
 
 
 def check_new_topic(state: ClusterState, name: str, partition_count: int) -> None:

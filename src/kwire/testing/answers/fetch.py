@@ -14,6 +14,7 @@ from ...errors import EncodeError, KwireError
 from ...messages import FetchResponse
 from ...records import convert_batches, read_batch_header
 from ...schema import error_codes
+from ..state.features import LIMITS_FETCH_BYTES
 from ..state.topic import NO_LEADER
 from .context import Waiting
 from .partitions import find_led_partition, find_topic_name
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .context import Answer, RequestContext
 
 _MAX_BYTES = 57_671_680
-"""Default of the broker property ``fetch.max.bytes``, which 2.5 introduced."""
+"""Default of the broker property ``fetch.max.bytes``."""
 
 _WITH_ZSTD = 10
 _MINIMUM_ONE_SINCE = 3
@@ -78,7 +79,7 @@ def _read(
     request: FetchRequest = context.request
     must_answer = is_late or request.max_wait_ms <= 0 or not session.partitions
     remaining_bytes = request.max_bytes if context.version >= 3 else 1 << 31
-    if context.state.is_since("2.5"):
+    if context.state.is_since(LIMITS_FETCH_BYTES):
         remaining_bytes = min(remaining_bytes, _MAX_BYTES)
     is_first = context.version >= _MINIMUM_ONE_SINCE
     size = 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...messages import ListOffsetsResponse, OffsetForLeaderEpochResponse
 from ...schema import error_codes
-from ..state.features import KNOWS_MORE_TIMESTAMPS, is_since
+from ..state.features import KNOWS_MORE_TIMESTAMPS
 from .partitions import find_led_partition
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _answer_partition(
     if is_repeated and context.version >= 1:
         return make(partition_index=index, error_code=error_codes.INVALID_REQUEST)
     if timestamp < EARLIEST:
-        if not is_since(context.state.release, KNOWS_MORE_TIMESTAMPS):
+        if not context.state.is_since(KNOWS_MORE_TIMESTAMPS):
             # Earlier brokers look for the first record that is not older.
             timestamp = 0
         elif context.version < _SINCE.get(timestamp, _NEVER):

@@ -15,6 +15,7 @@ from ...messages import ProduceResponse
 from ...records import Batch, convert_batches, decode_batches
 from ...schema import error_codes
 from ..state.append_time import set_append_time
+from ..state.features import REPORTS_INVALID_RECORDS
 from ..state.partition_log import split_batches
 from ..state.producer_state import ProducerEntry, check_sequence, last_sequence
 from ..state.topic import NO_LEADER
@@ -142,7 +143,7 @@ def _append(
     if code:
         return AppendResult(code)
     try:
-        batches = _decode(data)
+        batches = list(decode_batches(data))
     except CorruptBatch as error:
         return AppendResult(error_codes.CORRUPT_MESSAGE, message=str(error))
     except ImportError as error:
@@ -186,14 +187,11 @@ def _append(
 
 
 def _adapt_code(context: RequestContext, code: int) -> int:
-    """Return the error code of the release. 2.4 introduced INVALID_RECORD."""
-    if code == error_codes.INVALID_RECORD and not context.state.is_since("2.4"):
+    """Return the error code of the release. INVALID_RECORD is newer than Produce."""
+    is_invalid = code == error_codes.INVALID_RECORD
+    if is_invalid and not context.state.is_since(REPORTS_INVALID_RECORDS):
         return error_codes.CORRUPT_MESSAGE
     return code
-
-
-def _decode(data: bytes) -> list[Batch]:
-    return list(decode_batches(data))
 
 
 def _convert(partition: Partition, data: bytes, batches: list[Batch]) -> bytes:

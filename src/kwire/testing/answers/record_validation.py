@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...schema import error_codes
 from ..state.configs import split_list
+from ..state.features import LIMITS_REQUIRED_REPLICAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +67,7 @@ def check_replicas(context: RequestContext, partition: Partition) -> int:
     if context.request.acks != _ALL_REPLICAS:
         return 0
     minimum = int(_read(context, partition)("min.insync.replicas"))
-    if context.state.is_since("3.7"):
+    if context.state.is_since(LIMITS_REQUIRED_REPLICAS):
         minimum = min(minimum, len(partition.replicas))
     is_enough = len(partition.in_sync) >= minimum
     return 0 if is_enough else error_codes.NOT_ENOUGH_REPLICAS

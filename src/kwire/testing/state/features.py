@@ -3,7 +3,7 @@
 """Differences between the brokers of Kafka releases, as far as clients observe them.
 
 Contains the features that brokers advertise in ApiVersions (KIP-584), and the first
-releases with some behaviours of producers and transactions.
+releases with some behaviours of brokers.
 """
 
 from __future__ import annotations
@@ -41,8 +41,20 @@ DELAYS_ASSIGNMENTS = "4.3"
 """Changes of a KIP-848 group within an interval get one assignment (KIP-1263)."""
 ACCEPTS_OLD_EPOCHS = "4.3"
 """Members commit with any epoch since they own the partition (KIP-1251)."""
+REPORTS_INVALID_RECORDS = "2.4"
+"""Invalid records have the error code INVALID_RECORD (KIP-467)."""
+LIMITS_FETCH_BYTES = "2.5"
+"""The broker property ``fetch.max.bytes`` limits Fetch responses (KIP-541)."""
+LIMITS_REQUIRED_REPLICAS = "3.7"
+"""A topic cannot require more in-sync replicas than it has (KAFKA-15583)."""
+RECEIVES_METRICS = "3.7"
+"""Brokers can receive the metrics of clients (KIP-714)."""
 BUMPS_EPOCHS = "4.0"
 """Each end of a transaction bumps the epoch: ``transaction.version`` 2 (KIP-890)."""
+
+
+_MAGIC_SINCE = (("0.11.0", 2), ("0.10.0", 1))
+"""First release of each record format. Earlier releases store magic 0."""
 
 
 class _FeatureFacts(NamedTuple):
@@ -81,6 +93,14 @@ def is_since(release: str, first_release: str) -> bool:
     """Whether a release is ``first_release`` or newer."""
     names = releases.NAMES
     return names.index(release) >= names.index(first_release)
+
+
+def find_magic(release: str) -> int:
+    """Return the record format in which a release stores batches."""
+    for first_release, magic in _MAGIC_SINCE:
+        if is_since(release, first_release):
+            return magic
+    return 0
 
 
 def list_supported_features(release: str) -> dict[str, tuple[int, int]]:
