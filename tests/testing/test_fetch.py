@@ -305,6 +305,14 @@ def test_committed_reader_waits_for_the_end_of_a_transaction(client):
     assert read_values(part.records)[0] == b"1"
 
 
+def test_truncation_before_the_log_start_moves_the_log_start(client):
+    log = fill(client.machine, b"1", b"2", b"3")
+    log.delete_records_before(2)
+    log.truncate(1)
+    assert (log.start_offset, log.end_offset) == (1, 1)
+    assert fetch(client, 1).error_code == 0
+
+
 def test_diverging_epoch_is_reported_after_truncation():
     machine = make_machine(brokers=2, topics={"orders": 1})
     client = MachineClient(machine)

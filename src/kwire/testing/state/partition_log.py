@@ -206,6 +206,7 @@ class PartitionLog:
         remaining = [batch for batch in self.batches if batch.last_offset < offset]
         end_offset = remaining[-1].last_offset + 1 if remaining else self.start_offset
         self.end_offset = min(self.end_offset, end_offset)
+        self.start_offset = min(self.start_offset, self.end_offset)
         self._epoch_starts = {
             epoch: start
             for epoch, start in self._epoch_starts.items()
