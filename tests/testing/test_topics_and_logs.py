@@ -317,8 +317,7 @@ def test_sequence_numbers_continue_at_zero_after_the_maximum(client):
     log = client.machine.state.topics["orders"].partitions[0].log
     # A producer without state may begin with any sequence number.
     data = make_batch(b"1", b"2", base_sequence=last - 1, **options)
-    if produce(client, data).error_code:
-        pytest.skip("this release requires sequence number 0 at the start")
+    assert produce(client, data).error_code == 0
     assert produce(client, make_batch(b"3", base_sequence=0, **options)).error_code == 0
     assert log.end_offset == 3
 
