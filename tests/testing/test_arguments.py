@@ -49,6 +49,18 @@ WRONG_CALLS = [
     (lambda kafka: kafka.stop(9), "broker must be one of 1, 2 (got 9)"),
     (lambda kafka: kafka.start(1), "broker 1 is running"),
     (lambda kafka: kafka.create_topic("orders"), "topic 'orders' exists already"),
+    (
+        lambda kafka: kafka.create_topic("new", configs={"typo": "1"}),
+        "configs is invalid: Unknown topic config name: typo",
+    ),
+    (
+        lambda kafka: kafka.create_topic("new", configs={"segment.bytes": "x"}),
+        "configs is invalid: Invalid value x for configuration segment.bytes",
+    ),
+    (
+        lambda kafka: kafka.create_topic("new", configs={"segment.bytes": 5}),
+        "configs must contain strings (got segment.bytes=5)",
+    ),
     (lambda kafka: kafka.fail("Typo", "NOT_COORDINATOR"), "api must be one of AddOff"),
     (lambda kafka: kafka.fail("Produce", "TYPO"), "error must be one of BROKER_ID_"),
     (lambda kafka: kafka.fail("Produce", 9999), "error must be one of BROKER_ID_"),

@@ -4,8 +4,8 @@
 
 The clusters have the behaviour of Kafka for clients, but no replication and no storage.
 The client is not used here, because its errors would hide in its own tests.
-May import: ``errors``, ``_limits``, ``schema``, ``_engine``, ``messages``, ``records``,
-``connection``.
+May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``_engine``, ``messages``,
+``records``, ``connection``.
 """
 
 from __future__ import annotations

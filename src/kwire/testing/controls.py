@@ -14,10 +14,12 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._text import format_address
 from ..records import Record
 from .machine import ClusterMachine, ReceivedRequest
 from .options import (
     check_broker,
+    check_configs,
     check_new_topic,
     check_partition,
     check_topic,
@@ -137,9 +139,7 @@ class Cluster:
     def bootstrap_servers(self) -> str:
         """Addresses of all brokers, such as "127.0.0.1:40321,127.0.0.1:40322"."""
         return ",".join(
-            f"[{broker.host}]:{broker.port}"
-            if ":" in broker.host
-            else f"{broker.host}:{broker.port}"
+            format_address(broker.host, broker.port)
             for broker in self._state.brokers.values()
         )
 
@@ -200,9 +200,13 @@ class Cluster:
         *,
         configs: Mapping[str, str] | None = None,
     ) -> None:
-        """Create a topic. Raises ``ValueError`` if it exists or has an invalid name."""
+        """Create a topic.
+
+        Raises ``ValueError`` if it exists, or if an argument is invalid.
+        """
         with self._changing():
             check_new_topic(self._state, topic, partitions)
+            check_configs(self._state, configs or {})
             self._state.create_topic(topic, partitions, configs=configs)
 
     def move_leader(self, topic: str, partition: int, *, to: int) -> None:
@@ -267,7 +271,8 @@ class Cluster:
         * ``topic``, ``partition``, ``broker``, ``client_id``: conditions. Other topics
           and partitions of the same request are processed normally.
 
-        Raises ``ValueError`` if the API, the error, the topic or the broker is unknown.
+        Raises ``ValueError`` if the API, the error or the broker is unknown. Topics are
+        not checked, because clients can create them later.
         """
         conditions = self._conditions(api, topic, partition, broker, client_id)
         return self._add(times, **conditions, error_code=check_error(error))

@@ -9,7 +9,11 @@ from collections.abc import Mapping
 
 from ..schema import releases
 from .state.cluster import ClusterState
-from .state.configs import CLIENT_METRICS, check_metrics_configs
+from .state.configs import (
+    CLIENT_METRICS,
+    check_metrics_configs,
+    check_topic_configs,
+)
 from .state.features import RECEIVES_METRICS, find_magic
 from .state.rejection import Rejected
 from .state.topic import Partition, is_valid_topic_name
@@ -86,6 +90,17 @@ def check_new_topic(state: ClusterState, name: str, partition_count: int) -> Non
         raise ValueError(
             f"partitions must be 1 to {MAX_PARTITIONS} (got {partition_count!r:.40})"
         )
+
+
+def check_configs(state: ClusterState, configs: Mapping[str, str]) -> None:
+    """Raise ``ValueError`` if brokers of the release reject properties of a topic."""
+    for name, value in configs.items():
+        if not isinstance(value, str):
+            raise ValueError(f"configs must contain strings (got {name}={value!r:.40})")
+    try:
+        check_topic_configs(state.configs, configs)
+    except Rejected as error:
+        raise ValueError(f"configs is invalid: {error}") from None
 
 
 def check_topic(state: ClusterState, name: str) -> None:
