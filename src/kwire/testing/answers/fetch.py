@@ -31,7 +31,7 @@ _MAX_BYTES = 57_671_680
 _WITH_ZSTD = 10
 _MINIMUM_ONE_SINCE = 3
 """First version whose response contains at least one complete batch (KIP-74)."""
-_WITH_IDS, _WITH_EPOCHS, _WITH_ENDPOINTS = 13, 12, 16
+_WITH_IDS, _WITH_ENDPOINTS = 13, 16
 _READ_COMMITTED = 1
 _UNKNOWN = (error_codes.UNKNOWN_TOPIC_OR_PARTITION, error_codes.UNKNOWN_TOPIC_ID)
 
@@ -98,7 +98,7 @@ def _read(
     if size < request.min_bytes and not must_answer:
         return None
     return FetchResponse(
-        session_id=session.session_id if context.version >= 7 else 0,
+        session_id=session.session_id,
         responses=_group_by_topic(
             [(key, data) for key, data in entries if session.note_sent(key, data)]
         ),
@@ -143,16 +143,16 @@ def _read_partition(
             error_code=code,
             high_watermark=-1,
             # Brokers check whether a partition exists before they read the log.
-            aborted_transactions=() if code in _UNKNOWN or version < 4 else None,
+            aborted_transactions=() if code in _UNKNOWN else None,
             records=b"",
             current_leader=_find_leader(context, name, key.partition, code),
         )
     log = partition.log
     out_of_range = error_codes.OFFSET_OUT_OF_RANGE
-    if version >= _WITH_EPOCHS and part.last_fetched_epoch >= 0:
+    if part.last_fetched_epoch >= 0:
         epoch, end_offset = log.find_epoch_end(part.last_fetched_epoch)
         if end_offset < 0:
-            return _describe_error(key.partition, out_of_range, version)
+            return _describe_error(key.partition, out_of_range)
         if epoch < part.last_fetched_epoch or end_offset < part.fetch_offset:
             return make(
                 partition_index=key.partition,
@@ -166,16 +166,16 @@ def _read_partition(
                 aborted_transactions=None,
             )
     if not log.has_offset(part.fetch_offset):
-        return _describe_error(key.partition, out_of_range, version)
+        return _describe_error(key.partition, out_of_range)
     return _read_log(context, partition, part, limits)
 
 
-def _describe_error(index: int, code: int, version: int) -> FetchResponse.PartitionData:
+def _describe_error(index: int, code: int) -> FetchResponse.PartitionData:
     return FetchResponse.PartitionData(
         partition_index=index,
         error_code=code,
         high_watermark=-1,
-        aborted_transactions=None if version >= 4 else (),
+        aborted_transactions=None,
         records=b"",
     )
 
@@ -187,7 +187,7 @@ def _read_log(
     limits: _Limits,
 ) -> FetchResponse.PartitionData:
     log, version = partition.log, context.version
-    is_committed = version >= 4 and context.request.isolation_level == _READ_COMMITTED
+    is_committed = context.request.isolation_level == _READ_COMMITTED
     limit = log.last_stable_offset if is_committed else log.high_watermark
     max_bytes = min(part.partition_max_bytes, limits.max_bytes)
     data = log.read(part.fetch_offset, max_bytes, limit, limits.is_first)
@@ -202,7 +202,7 @@ def _read_log(
             data = bytes(convert_batches(data, newest_magic)[0])
     except (KwireError, ImportError):
         code = error_codes.UNSUPPORTED_COMPRESSION_TYPE
-        return _describe_error(part.partition, code, version)
+        return _describe_error(part.partition, code)
     aborted = None
     if is_committed:
         aborted = [
@@ -215,9 +215,9 @@ def _read_log(
     return FetchResponse.PartitionData(
         partition_index=part.partition,
         high_watermark=log.high_watermark,
-        last_stable_offset=log.last_stable_offset if version >= 4 else -1,
-        log_start_offset=log.start_offset if version >= 5 else -1,
-        aborted_transactions=aborted if version >= 4 else (),
+        last_stable_offset=log.last_stable_offset,
+        log_start_offset=log.start_offset,
+        aborted_transactions=aborted,
         records=data,
     )
 

@@ -63,7 +63,7 @@ def answer_describe_log_dirs(context: RequestContext) -> Answer:
     result = make.DescribeLogDirsResult(
         log_dir=LOG_DIRECTORY,
         topics=topics,
-        total_bytes=_TOTAL_BYTES if version >= 4 else -1,
-        usable_bytes=max(_TOTAL_BYTES - used_bytes, 0) if version >= 4 else -1,
+        total_bytes=_TOTAL_BYTES,
+        usable_bytes=max(_TOTAL_BYTES - used_bytes, 0),
     )
     return make(results=[result])

@@ -139,25 +139,22 @@ def _list_topic_operations(context: RequestContext) -> int:
 def _describe(
     context: RequestContext, topic: Topic
 ) -> MetadataResponse.MetadataResponseTopic:
-    version = context.version
     code = context.injected_error(topic.name)
     if code:
         return MetadataResponse.MetadataResponseTopic(name=topic.name, error_code=code)
     return MetadataResponse.MetadataResponseTopic(
         name=topic.name,
-        topic_id=topic.topic_id if version >= 10 else _NO_ID,
-        is_internal=topic.is_internal if version >= 1 else False,
+        topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
         partitions=[
             MetadataResponse.MetadataResponsePartition(
                 error_code=_partition_error(partition),
                 partition_index=partition.index,
                 leader_id=partition.leader,
-                leader_epoch=partition.leader_epoch if version >= 7 else -1,
+                leader_epoch=partition.leader_epoch,
                 replica_nodes=list(partition.replicas),
                 isr_nodes=list(partition.in_sync),
-                offline_replicas=_find_offline(context, partition)
-                if version >= 5
-                else (),
+                offline_replicas=_find_offline(context, partition),
             )
             for partition in topic
         ],

@@ -147,7 +147,7 @@ def answer_offset_for_leader_epoch(context: RequestContext) -> Answer:
                 make.EpochEndOffset(
                     error_code=code,
                     partition=part.partition,
-                    leader_epoch=epoch if context.version >= 1 else -1,
+                    leader_epoch=epoch,
                     end_offset=end_offset,
                 )
             )

@@ -113,17 +113,15 @@ def _describe(
         index=index,
         error_code=_adapt_code(context, result.error_code),
         base_offset=result.base_offset,
-        log_append_time_ms=result.append_time_ms if context.version >= 2 else -1,
-        log_start_offset=result.log_start_offset if context.version >= 5 else -1,
+        log_append_time_ms=result.append_time_ms,
+        log_start_offset=result.log_start_offset,
         record_errors=[
             ProduceResponse.BatchIndexAndErrorMessage(
                 batch_index=position, batch_index_error_message=problem
             )
             for position, problem in result.invalid_records
-        ]
-        if context.version >= 8
-        else (),
-        error_message=result.message if context.version >= 8 else None,
+        ],
+        error_message=result.message,
         current_leader=leader,
     )
 

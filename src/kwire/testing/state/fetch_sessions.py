@@ -11,16 +11,14 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
-from ...messages import FetchRequest
 from ...schema import error_codes
 
 if TYPE_CHECKING:
-    from ...messages import FetchResponse
+    from ...messages import FetchRequest, FetchResponse
 
 MAX_SESSIONS = 1000
 """Default of the broker property ``max.incremental.fetch.session.cache.slots``."""
 
-_WITH_SESSIONS = 7
 _WITH_IDS = 13
 _MAX_EPOCH = 0x7FFFFFFF
 
@@ -112,7 +110,7 @@ class FetchSessions:
 
     def resolve(self, request: FetchRequest, version: int) -> SessionContext:
         """Return the partitions of a request, or the error of its session."""
-        if version < _WITH_SESSIONS or request.session_epoch == -1:
+        if request.session_epoch == -1:
             if request.session_id:
                 self._sessions.pop(request.session_id, None)
             return SessionContext(_list_partitions(request))
