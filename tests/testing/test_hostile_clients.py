@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arbitrary bytes from a client close its connection, and have no other effect."""
 
+import gc
 import itertools
 import os
 import random
@@ -13,10 +14,15 @@ from fuzz import seeds
 from kwire import decode, messages, testing
 from kwire.connection.sasl import Scram
 from kwire.messages import framing
+from kwire.schema import error_codes
+from kwire.testing.machine import ClusterMachine
+from kwire.testing.options import make_state
 from kwire.testing.rules import check_api
 from kwire.testing.sasl_server import start_exchange
+from kwire.testing.state.timers import Timer
 from tests.harness import golden
 from tests.harness.hostile import share
+from tests.testing.log_requests import fetch, make_batch, produce
 from tests.testing.machine_client import MachineClient, make_machine
 from tests.testing.test_host import TIMEOUT_S, request_metadata, split_addresses
 
@@ -161,6 +167,36 @@ def test_scram_message_must_repeat_the_nonce_of_the_exchange(nonce):
     exchange._nonce = nonce or exchange._nonce
     is_valid = exchange.respond(response) is not None
     assert is_valid is (exchange.user == "alice") is (nonce is None)
+
+
+def test_authenticated_client_cannot_authenticate_again():
+    machine = ClusterMachine(make_state(1, {}, "4.4", 1, True), {"alice": "secret"})
+    connection = machine.connect(1)
+
+    def request_code(message):
+        connection.receive(framing.encode_request(message, 1, 7, "test"))
+        # The error code follows the size and the correlation id.
+        return int.from_bytes(connection.data_to_send()[8:10], "big")
+
+    handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
+    token = messages.SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret")
+    assert [request_code(handshake), request_code(token)] == [0, 0]
+    code = error_codes.ILLEGAL_SASL_STATE
+    assert [request_code(handshake), request_code(token)] == [code, code]
+    assert not connection.is_closed
+
+
+def test_answered_fetches_with_a_long_wait_leave_no_timers(machine):
+    client, producer = MachineClient(machine), MachineClient(machine)
+    partition = machine.state.find_partition("orders", 0)
+    machine.state.move_leader(partition, 1)
+    for offset in range(3000):
+        assert fetch(client, offset, max_wait_ms=2**31 - 1) is None
+        produce(producer, make_batch(b"v"))
+        assert client.take_response() is not None
+    gc.collect()
+    timers = [item for item in gc.get_objects() if isinstance(item, Timer)]
+    assert len(timers) <= 1000
 
 
 def test_all_served_apis_exist():

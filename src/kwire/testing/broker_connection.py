@@ -224,7 +224,8 @@ class BrokerConnection:
 
     def _start_sasl(self, mechanism: str) -> SaslHandshakeResponse:
         users = self._machine.users
-        if users is None:
+        # Sessions do not expire, so that clients cannot authenticate again (KIP-368).
+        if users is None or self._is_authenticated:
             return SaslHandshakeResponse(error_code=error_codes.ILLEGAL_SASL_STATE)
         if mechanism not in MECHANISMS:
             return SaslHandshakeResponse(

@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 NEVER = float("inf")
 
+_MIN_SWEEP = 1000
+
 
 class Timer:
     """Function that runs once at a time, unless it is cancelled before."""
@@ -39,6 +41,7 @@ class Clock:
         self._epoch_ms = epoch_ms
         self._timers: list[tuple[float, int, Timer]] = []
         self._count = 0
+        self._sweep_size = _MIN_SWEEP
 
     @property
     def unix_ms(self) -> int:
@@ -55,6 +58,8 @@ class Clock:
         """Run a function after a delay in seconds."""
         timer = Timer(self.now_s + delay_s, function)
         self._count += 1
+        if len(self._timers) >= self._sweep_size:
+            self._sweep()
         heapq.heappush(self._timers, (timer.time_s, self._count, timer))
         return timer
 
@@ -68,6 +73,12 @@ class Clock:
             if function is not None:
                 function()
         self.now_s = max(self.now_s, now_s)
+
+    def _sweep(self) -> None:
+        """Remove all cancelled timers, which can have a distant time."""
+        self._timers = [e for e in self._timers if e[2].function is not None]
+        heapq.heapify(self._timers)
+        self._sweep_size = max(2 * len(self._timers), _MIN_SWEEP)
 
     def _drop_cancelled(self) -> None:
         while self._timers and self._timers[0][2].function is None:
