@@ -304,6 +304,23 @@ def test_old_static_client_does_not_become_the_leader_after_a_restart(machine):
     assert response.members == ()
 
 
+def test_static_member_without_rebalance_timeout_does_not_block_the_cluster(machine):
+    static = ClassicMember(machine, instance_id="a")
+    static.join()
+    other = ClassicMember(machine, instance_id="b")
+    other.join()
+    static.send_join()
+    other.take_join()
+    complete_sync([static, other])
+    static.member_id, static.rebalance_timeout_ms = "", 0
+    assert static.join().error_code == 0
+    other.leave()
+    machine.advance(5)
+    assert group_of(machine).state == PREPARING
+    machine.advance(10)
+    assert group_of(machine).state == EMPTY
+
+
 def test_static_member_is_removed_by_its_instance_id(machine):
     (member,) = form_stable_group(machine, 1, instance_id="a")
     identity = LeaveGroupRequest.MemberIdentity(member_id="", group_instance_id="a")

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 EMPTY, STABLE, DEAD = "Empty", "Stable", "Dead"
 PREPARING, COMPLETING = "PreparingRebalance", "CompletingRebalance"
 
+_MIN_RETRY_S = 0.1
+"""Minimum time before a join phase without members is completed again.
+
+A client can set its rebalance timeout to 0, and the clock runs timers that are due
+immediately in an endless loop.
+"""
+
 
 class ClassicGroup(Group):
     """Group whose leader assigns the partitions.
@@ -440,7 +447,7 @@ class ClassicGroup(Group):
             if member.awaiting_join is None and member.instance_id is None:
                 self._drop(member.member_id)
         if self.members and not self._elect_leader():
-            self._join_deadline.set(self.rebalance_timeout_s)
+            self._join_deadline.set(max(self.rebalance_timeout_s, _MIN_RETRY_S))
             return
         self._is_initial = False
         self.generation += 1
