@@ -11,6 +11,7 @@ import pytest
 from kwire.messages import FindCoordinatorRequest
 from kwire.schema import error_codes, releases
 from kwire.testing.rules import Rule
+from kwire.testing.state.cluster import hash_key
 from tests.testing.machine_client import MachineClient, make_machine, versions_of
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
@@ -44,6 +45,20 @@ def test_coordinators_are_spread_over_brokers():
     client = MachineClient(machine)
     nodes = {find(client, f"group-{number}").node_id for number in range(50)}
     assert nodes == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("key", "number"),
+    [
+        ("", 0),
+        ("g", 103),
+        ("readers-2", 1107951179),
+        ("\u20ac", 0x20AC),
+        ("polygenelubricants", 0),
+    ],
+)
+def test_key_is_hashed_as_in_java(key, number):
+    assert hash_key(key) == number
 
 
 def test_unknown_key_type_is_rejected():

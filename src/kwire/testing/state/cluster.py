@@ -9,6 +9,7 @@ in this package.
 from __future__ import annotations
 
 import random
+import struct
 from collections import deque
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -271,8 +272,12 @@ class ClusterState:
 
 
 def hash_key(key: str) -> int:
-    """Hash a key in the same way as Java's ``String.hashCode``, without the sign."""
+    """Return the absolute value of Java's ``String.hashCode`` (0 for the minimum).
+
+    Source: ``Utils.abs``, which coordinators use to choose the partition of a key.
+    """
+    data = key.encode("utf-16-be", "surrogatepass")
     value = 0
-    for unit in key.encode("utf-16-be", "surrogatepass")[1::2]:
+    for (unit,) in struct.iter_unpack(">H", data):
         value = (value * 31 + unit) & 0xFFFFFFFF
-    return value & 0x7FFFFFFF
+    return min(value, -value & 0xFFFFFFFF) & 0x7FFFFFFF
