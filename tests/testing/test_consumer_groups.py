@@ -13,6 +13,7 @@ from kwire.messages import (
 )
 from kwire.schema import error_codes
 from kwire.testing.rules import Rule
+from kwire.testing.state.group import CLASSIC
 from tests.testing.group_sessions import (
     GROUP,
     ClassicMember,
@@ -301,6 +302,16 @@ def test_pattern_subscribes_to_matching_topics_also_later(machine):
 def test_invalid_pattern_is_rejected(machine):
     response = ConsumerMember(machine, "a").join(pattern="orders(")
     assert response.error_code == error_codes.INVALID_REGULAR_EXPRESSION
+
+
+def test_rejected_first_heartbeat_creates_no_group(machine):
+    member = ConsumerMember(machine, "a")
+    assert member.join(pattern="orders(").error_code != 0
+    assert GROUP not in machine.state.groups
+    (classic,) = form_stable_group(machine, 1)
+    classic.leave()
+    assert member.join(pattern="orders(").error_code != 0
+    assert group_of(machine).kind == CLASSIC
 
 
 def test_new_partitions_are_assigned(machine):

@@ -75,6 +75,7 @@ def answer_consumer_group_heartbeat(context: RequestContext) -> Answer:
     result = group.heartbeat(_make_heartbeat(context))
     if result.error_code:
         return make(error_code=result.error_code, error_message=result.error_message)
+    state.groups[request.group_id] = group
     is_leaving = request.member_epoch in (LEAVING, STATIC_LEAVING)
     assignment = None
     if result.assignment is not None:
@@ -134,10 +135,10 @@ def _find_group(context: RequestContext) -> ConsumerGroup | None:
     """Return the group of a heartbeat, or None if it is missing or of another kind.
 
     A first heartbeat creates the group. It also replaces an empty classic group, and
-    keeps its committed offsets.
+    keeps its committed offsets. The caller stores the group if the heartbeat succeeds.
     """
-    request, groups = context.request, context.state.groups
-    group = groups.get(request.group_id)
+    request = context.request
+    group = context.state.groups.get(request.group_id)
     if isinstance(group, ConsumerGroup):
         return group
     if request.member_epoch != JOINING:
@@ -147,7 +148,6 @@ def _find_group(context: RequestContext) -> ConsumerGroup | None:
         if group.kind != CLASSIC or not group.is_empty:
             return None
         replacement.offsets = group.offsets
-    groups[request.group_id] = replacement
     return replacement
 
 
