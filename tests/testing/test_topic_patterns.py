@@ -44,6 +44,24 @@ def test_pattern_matches_the_same_names_as_re(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[[:lower:]]+", {"a", "b", "ab", "aab", "abab", "orders"}),
+        ("[[:upper:][:digit:].]+", {"A.1"}),
+        ("[^[:alpha:]]*", {""}),
+        ("[[a]b", {"ab"}),
+        ("[a&&b]+", {"a", "b", "ab", "aab", "abab"}),
+        ("[a||b~~]", {"a", "b"}),
+        ("[+--A]\\.1", {"A.1"}),
+        ("[\\d-AB]+", {"B-12"}),
+        ("[-\\x61b]+", {"a", "b", "ab", "aab", "abab"}),
+    ],
+)
+def test_character_class_has_the_meaning_of_re2(text, expected):
+    assert TopicPattern.parse(text).filter(NAMES) == expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "(",
@@ -58,6 +76,12 @@ def test_pattern_matches_the_same_names_as_re(text):
         "(?=a)",
         "(?<a",
         "\\1",
+        "[a--b]",
+        "[[:letter:]]",
+        "[!-[:digit:]]",
+        "[a-\\d]",
+        "[\\b]",
+        "[\\x4]",
     ],
 )
 def test_invalid_pattern_is_rejected(text):

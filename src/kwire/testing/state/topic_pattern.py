@@ -20,8 +20,28 @@ _MAX_DEPTH = 50
 _MAX_REPEAT = 1_000
 _COUNTS = re.compile(r"\{(\d{1,9})(,(\d{0,9}))?\}")
 _GROUP = re.compile(r"\(\?(?:P?<\w+>|(i?):|(i)\))")
-_CLASS = re.compile(r"\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]")
+_CLASS = re.compile(r"(?s)\[(\^?)(\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*)\]")
+_CLASS_ITEM = re.compile(r"(?s)\[:\^?\w+:\]|\\x[0-9a-fA-F]{2}|\\.|.")
 _ESCAPE = re.compile(r"\\(?:[dDwWsS]|x[0-9a-fA-F]{2}|[^A-Za-z0-9])")
+
+_ANY = re.compile(r"(?s:.)")
+_NAMED_SETS = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "ascii": r"\x00-\x7F",
+    "blank": r"\t ",
+    "cntrl": r"\x00-\x1F\x7F",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\t\n\v\f\r ",
+    "upper": "A-Z",
+    "word": r"0-9A-Z_a-z",
+    "xdigit": "0-9A-Fa-f",
+}
+"""Named sets in character classes, such as ``[:alpha:]``. Python lacks them."""
 
 
 class _Step(NamedTuple):
@@ -170,11 +190,14 @@ class _Parser:
         elif character == "\\":
             match = _ESCAPE.match(text, start)
         else:
-            match = re.compile(r"(?s:.)").match(text, start)
+            match = _ANY.match(text, start)
         if match is None:
             raise ValueError("invalid class or escape sequence")
         self._position = match.end()
-        atom = match[0] if character in "[\\." else re.escape(match[0])
+        if character == "[":
+            atom = f"[{match[1]}{_translate_class(match[2])}]"
+        else:
+            atom = match[0] if character in "\\." else re.escape(match[0])
         return ("character", re.compile(atom, self._flags))
 
     def _read_group(self) -> tuple[object, ...]:
@@ -242,6 +265,44 @@ class _Parser:
     def _add(self, character: re.Pattern[str] | None, *targets: int) -> int:
         self.steps.append(_Step(character, targets))
         return len(self.steps) - 1
+
+
+def _translate_class(items: str) -> str:
+    """Return the items of a character class in Python's notation.
+
+    Characters are escaped, because Python warns about sequences such as ``[[`` or
+    ``&&``, which it reserves for set operations.
+    """
+    pieces = []
+    tokens = _CLASS_ITEM.findall(items)
+    while tokens:
+        first = tokens.pop(0)
+        pieces.append(_translate_item(first))
+        if len(tokens) > 1 and tokens[0] == "-" and not _is_set(first):
+            last = tokens[1]
+            if _is_set(last):
+                raise ValueError("named set at the end of a range")
+            pieces.append(f"-{_translate_item(last)}")
+            del tokens[:2]
+    return "".join(pieces)
+
+
+def _is_set(token: str) -> bool:
+    """Whether an item is a set of characters, which cannot limit a range."""
+    return token.startswith("[:") or (token[0] == "\\" and token[1] in "dDwWsS")
+
+
+def _translate_item(token: str) -> str:
+    if len(token) == 1:
+        return re.escape(token)
+    if token[0] == "\\":
+        if not _ESCAPE.fullmatch(token):
+            raise ValueError("invalid escape sequence")
+        return token
+    name = token[2:-2]
+    if name not in _NAMED_SETS:
+        raise ValueError("unsupported named set")
+    return _NAMED_SETS[name]
 
 
 def _node(part: object) -> tuple[object, ...]:
