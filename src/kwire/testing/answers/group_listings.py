@@ -15,8 +15,9 @@ from ...messages import (
     DescribeGroupsResponse,
     ListGroupsResponse,
 )
-from ...schema import error_codes, releases
+from ...schema import error_codes
 from ..state.classic_group import DEAD, STABLE, ClassicGroup
+from ..state.features import ALLOWS_GROUP_CONFIGS
 from .coordinators import check_location
 
 if TYPE_CHECKING:
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
 _OPERATIONS, _OPERATIONS_WITH_CONFIGS = 0b1100_1000, 0b1100_1100_1000
 """Bits of all operations on a group, without and with its configuration."""
 
-_GROUP_CONFIGS_SINCE = releases.NAMES.index("3.9")
 NOT_REQUESTED = -(1 << 31)
 _OPERATIONS_SINCE, _MESSAGE_SINCE = 3, 6
 _STATES_SINCE, _TYPES_SINCE = 4, 5
-_DELETE_MESSAGE_SINCE = 3
 
 
 def answer_describe_groups(context: RequestContext) -> Answer:
@@ -83,7 +82,7 @@ def list_operations(context: RequestContext) -> int:
     """
     if not context.request.include_authorized_operations:
         return NOT_REQUESTED
-    has_configs = releases.NAMES.index(context.state.release) >= _GROUP_CONFIGS_SINCE
+    has_configs = context.state.is_since(ALLOWS_GROUP_CONFIGS)
     return _OPERATIONS_WITH_CONFIGS if has_configs else _OPERATIONS
 
 
