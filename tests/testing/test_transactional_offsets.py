@@ -139,6 +139,9 @@ def test_long_metadata_is_rejected():
     assert session.commit_offset("t", 0, 5, metadata="x" * 4096) == 0
     code = session.commit_offset("t", 0, 5, metadata="x" * 4097)
     assert code == error_codes.OFFSET_METADATA_TOO_LARGE
+    session.state.group_settings.max_metadata_bytes = 3
+    code = session.commit_offset("t", 0, 5, metadata="note")
+    assert code == error_codes.OFFSET_METADATA_TOO_LARGE
 
 
 def test_group_name_is_required():

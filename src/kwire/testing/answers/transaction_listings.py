@@ -20,8 +20,8 @@ from ..state.cluster import hash_key
 from ..state.topic import is_valid_topic_name
 from ..state.topic_pattern import TopicPattern
 from ..state.transactions import STATES
+from .coordinators import check_location
 from .partitions import find_led_partition
-from .transactions import check_coordinator
 
 if TYPE_CHECKING:
     from ...messages import (
@@ -88,7 +88,7 @@ def answer_list_transactions(context: RequestContext) -> Answer:
     transactions = [
         transaction
         for transaction in context.state.transactions.list_transactions()
-        if not check_coordinator(context, transaction.transactional_id)
+        if not check_location(context, transaction.transactional_id)
         and (not producer_ids or transaction.producer_id in producer_ids)
         and (not states or transaction.state in states)
         and (duration_ms < 0 or now_ms - transaction.start_ms > duration_ms)
@@ -147,7 +147,7 @@ def _describe_transaction(
     code = context.injected_error()
     if not code and not transactional_id:
         code = error_codes.INVALID_REQUEST
-    code = code or check_coordinator(context, transactional_id)
+    code = code or check_location(context, transactional_id)
     transaction = context.state.transactions.find(transactional_id)
     if not code and transaction is None:
         code = error_codes.TRANSACTIONAL_ID_NOT_FOUND

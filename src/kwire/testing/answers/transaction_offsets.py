@@ -16,16 +16,14 @@ from ..state.classic_group import ensure_simple_group
 from ..state.features import BUMPS_EPOCHS, VERIFIES_OFFSETS, is_since
 from ..state.group import CommittedOffset
 from ..state.transactions import ProducerIdentity
+from .coordinators import check_location
 from .partitions import find_topic_name
-from .transactions import check_coordinator, translate_verification
+from .transactions import translate_verification
 
 if TYPE_CHECKING:
     from ...messages import TxnOffsetCommitRequest
     from ..state.group import GroupOffsets
     from .context import Answer, RequestContext
-
-MAX_METADATA_LENGTH = 4096
-"""Default of the broker property ``offset.metadata.max.bytes``."""
 
 _WITH_MEMBERS = 3
 _WITH_ABORTABLE = 4
@@ -99,7 +97,7 @@ def _check_commit(context: RequestContext, partitions: set[tuple[str, int]]) -> 
     request: TxnOffsetCommitRequest = context.request
     if not request.group_id:
         return error_codes.INVALID_GROUP_ID
-    code = check_coordinator(context, request.group_id)
+    code = check_location(context, request.group_id)
     if code:
         return code
     group = context.state.groups.get(request.group_id)
@@ -157,6 +155,7 @@ def _commit(
     """Store the offsets of partitions without an error; return all error codes."""
     request: TxnOffsetCommitRequest = context.request
     offsets = context.state.groups[request.group_id].offsets
+    max_bytes = context.state.group_settings.max_metadata_bytes
     offsets.note_epoch(request.producer_id, request.producer_epoch)
     results = []
     for topic, name, part_codes in zip(request.topics, names, codes, strict=True):
@@ -164,7 +163,7 @@ def _commit(
         for part, old_code in zip(topic.partitions, part_codes, strict=True):
             code = old_code
             metadata = part.committed_metadata or ""
-            if not code and len(metadata) > MAX_METADATA_LENGTH:
+            if not code and len(metadata) > max_bytes:
                 code = error_codes.OFFSET_METADATA_TOO_LARGE
             if not code and name is not None:
                 epoch = part.committed_leader_epoch if context.version >= 2 else -1

@@ -24,6 +24,7 @@ from ..state.transactions import (
     ProducerIdentity,
     ProducerResult,
 )
+from .coordinators import check_location
 
 if TYPE_CHECKING:
     from ...messages import (
@@ -98,7 +99,7 @@ def answer_add_partitions_to_txn(context: RequestContext) -> Answer:
 def answer_add_offsets_to_txn(context: RequestContext) -> Answer:
     """Add the offsets of a group to a transaction."""
     request: AddOffsetsToTxnRequest = context.request
-    code = context.injected_error() or check_coordinator(
+    code = context.injected_error() or _check_location(
         context, request.transactional_id
     )
     if not code:
@@ -115,7 +116,7 @@ def answer_add_offsets_to_txn(context: RequestContext) -> Answer:
 def answer_end_txn(context: RequestContext) -> Answer:
     """Commit or abort a transaction."""
     request: EndTxnRequest = context.request
-    code = context.injected_error() or check_coordinator(
+    code = context.injected_error() or _check_location(
         context, request.transactional_id
     )
     if code:
@@ -180,14 +181,12 @@ def translate_verification(code: int, has_abortable: bool) -> int:
     return code
 
 
-def check_coordinator(context: RequestContext, key: str) -> int:
+def _check_location(context: RequestContext, transactional_id: str) -> int:
     """Return NOT_COORDINATOR if another broker coordinates a transactional id.
 
     Empty ids are rejected later, with another error code.
     """
-    if key and context.state.choose_coordinator(key) != context.broker.node_id:
-        return error_codes.NOT_COORDINATOR
-    return error_codes.NONE
+    return check_location(context, transactional_id) if transactional_id else 0
 
 
 def _init_producer(
@@ -210,7 +209,7 @@ def _init_producer(
     timeout_ms = request.transaction_timeout_ms
     if not 0 < timeout_ms <= MAX_TIMEOUT_MS:
         return ProducerResult(error_codes.INVALID_TRANSACTION_TIMEOUT)
-    code = check_coordinator(context, transactional_id)
+    code = check_location(context, transactional_id)
     if code:
         return ProducerResult(code)
     return transactions.init_producer(transactional_id, timeout_ms, expected)
@@ -241,7 +240,7 @@ def _add_partitions(
             for key, code in codes.items()
         }
         return _make_results(_group_by_topic(codes), codes)
-    code = check_coordinator(context, transactional_id)
+    code = _check_location(context, transactional_id)
     if is_verification and not code:
         codes = {
             key: transactions.verify_partition(transactional_id, producer, key)
