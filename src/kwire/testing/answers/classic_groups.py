@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _MEMBER_ID_REQUIRED_SINCE, _SKIP_ASSIGNMENT_SINCE = 4, 9
 _NULLABLE_PROTOCOL_SINCE = 7
-_INSTANCE_ID_SINCE = 5
 _SYNC_PROTOCOL_SINCE = 5
 _BATCHED_LEAVE_SINCE = 3
 
@@ -95,14 +94,12 @@ def _find_joinable(context: RequestContext) -> ClassicGroup | int:
 
 def _make_joining(context: RequestContext) -> Joining:
     request = context.request
-    rebalance_timeout_ms = request.rebalance_timeout_ms if context.version >= 1 else -1
+    rebalance_timeout_ms = request.rebalance_timeout_ms
     if rebalance_timeout_ms < 0:
         rebalance_timeout_ms = request.session_timeout_ms
     return Joining(
         member_id=request.member_id,
-        instance_id=request.group_instance_id
-        if context.version >= _INSTANCE_ID_SINCE
-        else None,
+        instance_id=request.group_instance_id,
         client_id=context.client_id,
         client_host=f"/{context.client_host}",
         session_timeout_s=request.session_timeout_ms / 1000,

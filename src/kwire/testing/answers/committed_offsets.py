@@ -24,6 +24,7 @@ from ..state.classic_group import ClassicGroup, ensure_simple_group
 from ..state.consumer_group import ConsumerGroup
 from ..state.group import CommittedOffset, Group
 from .coordinators import check_coordinator, check_location
+from .partitions import find_topic_name
 
 if TYPE_CHECKING:
     from typing import Any
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 _IDS_SINCE = 10
 _MEMBER_EPOCHS_SINCE = 9
 _GROUPS_SINCE = 8
-_STABLE_SINCE = 7
-_LEADER_EPOCHS_SINCE = 6
 _TOP_LEVEL_ERROR_SINCE = 2
 _NO_ID = UUID(int=0)
 
@@ -61,7 +60,7 @@ def answer_offset_commit(context: RequestContext) -> Answer:
         ]
         topics.append(
             OffsetCommitResponse.OffsetCommitResponseTopic(
-                **_identify(context, topic), partitions=results
+                name=topic.name, topic_id=topic.topic_id, partitions=results
             )
         )
     if not code:
@@ -70,48 +69,41 @@ def answer_offset_commit(context: RequestContext) -> Answer:
 
 
 def _find_topic(context: RequestContext, topic: Any) -> str | None:
-    """Return the name of an existing topic, or None."""
-    if context.version < _IDS_SINCE:
-        return topic.name if topic.name in context.state.topics else None
-    existing = context.state.topics_by_id.get(topic.topic_id)
-    return existing.name if existing else None
+    """Return the name of a topic, or None if no topic has the id."""
+    has_ids = context.version >= _IDS_SINCE
+    return find_topic_name(context, topic.name, topic.topic_id if has_ids else None)
 
 
-def _exists(context: RequestContext, name: str | None, index: int) -> bool:
-    return name is not None and context.state.find_partition(name, index) is not None
-
-
-def _identify(context: RequestContext, topic: Any) -> dict[str, Any]:
-    """Return the identification of a topic in a response, as in its request."""
-    if context.version < _IDS_SINCE:
-        return {"name": topic.name}
-    return {"topic_id": topic.topic_id}
+def _exists(context: RequestContext, name: str, index: int) -> bool:
+    return context.state.find_partition(name, index) is not None
 
 
 def _check_commit(context: RequestContext, partitions: set[tuple[str, int]]) -> int:
     """Check the coordinator and the member. Creates a group for a simple commit."""
-    request, version = context.request, context.version
+    request = context.request
     group_id = request.group_id
     # An empty group id is allowed here, because simple consumers of old releases had
     # none.
     code = check_location(context, group_id)
     if code:
         return code
-    generation = request.generation_id_or_member_epoch if version >= 1 else -1
-    has_epochs = version >= _MEMBER_EPOCHS_SINCE
+    generation = request.generation_id_or_member_epoch
+    has_epochs = context.version >= _MEMBER_EPOCHS_SINCE
     group = context.state.groups.get(group_id)
     if group is None:
         if generation >= 0:
             missing = error_codes.GROUP_ID_NOT_FOUND
             return missing if has_epochs else error_codes.ILLEGAL_GENERATION
         group = ensure_simple_group(context.state, group_id)
-    member_id = request.member_id if version >= 1 else ""
-    instance_id = request.group_instance_id if version >= 7 else None
     code = group.check_commit(
-        member_id, generation, instance_id, has_epochs, partitions
+        request.member_id,
+        generation,
+        request.group_instance_id,
+        has_epochs,
+        partitions,
     )
     if not code:
-        group.note_commit(member_id)
+        group.note_commit(request.member_id)
     return code
 
 
@@ -126,9 +118,7 @@ def _commit(
     if injected:
         return injected
     if name is None:
-        has_ids = context.version >= _IDS_SINCE
-        unknown_name = error_codes.UNKNOWN_TOPIC_OR_PARTITION
-        return error_codes.UNKNOWN_TOPIC_ID if has_ids else unknown_name
+        return error_codes.UNKNOWN_TOPIC_ID
     if not _exists(context, name, part.partition_index):
         return error_codes.UNKNOWN_TOPIC_OR_PARTITION
     if code:
@@ -136,10 +126,9 @@ def _commit(
     metadata = part.committed_metadata or ""
     if len(metadata) > context.state.group_settings.max_metadata_bytes:
         return error_codes.OFFSET_METADATA_TOO_LARGE
-    epoch = part.committed_leader_epoch
     offset = CommittedOffset(
         part.committed_offset,
-        epoch if context.version >= _LEADER_EPOCHS_SINCE else -1,
+        part.committed_leader_epoch,
         metadata,
         context.state.clock.unix_ms,
     )
@@ -153,17 +142,7 @@ def answer_offset_fetch(context: RequestContext) -> Answer:
     request, version = context.request, context.version
     make = OffsetFetchResponse
     if version >= _GROUPS_SINCE:
-        return make(
-            groups=[
-                _fetch_group(
-                    context,
-                    group,
-                    group.member_id if version >= _MEMBER_EPOCHS_SINCE else None,
-                    group.member_epoch if version >= _MEMBER_EPOCHS_SINCE else -1,
-                )
-                for group in request.groups
-            ]
-        )
+        return make(groups=[_fetch_group(context, group) for group in request.groups])
     topics: list[OffsetFetchResponse.OffsetFetchResponseTopic] = []
     code = _check_fetch(context, request.group_id, None, -1)
     if code and version >= _TOP_LEVEL_ERROR_SINCE:
@@ -225,10 +204,7 @@ class _Reader:
     def __init__(self, context: RequestContext, group_id: str) -> None:
         self.group = context.state.groups.get(group_id)
         self._context = context
-        version = context.version
-        self._must_be_stable = (
-            version >= _STABLE_SINCE and context.request.require_stable
-        )
+        self._must_be_stable = context.request.require_stable
 
     def read(self, name: str, index: int, code: int = 0) -> _FetchedOffset:
         """Return the offset of a partition, or its error code."""
@@ -249,10 +225,10 @@ class _Reader:
 
 
 def _fetch_group(
-    context: RequestContext, entry: Any, member_id: str | None, member_epoch: int
+    context: RequestContext, entry: Any
 ) -> OffsetFetchResponse.OffsetFetchResponseGroup:
     make = OffsetFetchResponse.OffsetFetchResponseGroup
-    code = _check_fetch(context, entry.group_id, member_id, member_epoch)
+    code = _check_fetch(context, entry.group_id, entry.member_id, entry.member_epoch)
     if code:
         return make(group_id=entry.group_id, error_code=code)
     offsets = _Reader(context, entry.group_id)
@@ -271,12 +247,9 @@ def _fetch_group(
                     error_code=partition.error_code,
                 )
             )
-        has_ids = context.version >= _IDS_SINCE
         topics.append(
             OffsetFetchResponse.OffsetFetchResponseTopics(
-                name="" if has_ids else name or "",
-                topic_id=topic_id if has_ids else _NO_ID,
-                partitions=partitions,
+                name=name or "", topic_id=topic_id, partitions=partitions
             )
         )
     return make(group_id=entry.group_id, topics=topics)
@@ -286,20 +259,17 @@ def _list_group_topics(
     context: RequestContext, entry: Any, group: Group | None
 ) -> list[tuple[str | None, UUID, list[int]]]:
     """List names, ids and partitions. The name is None if the id is unknown."""
-    state = context.state
     if context.version >= _IDS_SINCE and entry.topics is not None:
         return [
             (
-                state.topics_by_id[topic.topic_id].name
-                if topic.topic_id in state.topics_by_id
-                else None,
+                find_topic_name(context, "", topic.topic_id),
                 topic.topic_id,
                 list(topic.partition_indexes),
             )
             for topic in entry.topics
         ]
     requested = _list_requested(context, entry, group)
-    ids = {name: topic.topic_id for name, topic in state.topics.items()}
+    ids = {name: topic.topic_id for name, topic in context.state.topics.items()}
     return [
         (name, ids.get(name, _NO_ID), indexes)
         for name, indexes in requested

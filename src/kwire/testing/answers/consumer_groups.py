@@ -117,18 +117,14 @@ def _find_invalid(context: RequestContext) -> str | None:
         return "RebalanceTimeoutMs must be provided in first request."
     if request.topic_partitions is None or request.topic_partitions:
         return "TopicPartitions must be empty when (re-)joining."
-    if request.subscribed_topic_names is None and _read_pattern(context) is None:
+    if request.subscribed_topic_names is None and (
+        request.subscribed_topic_regex is None
+    ):
         return (
             "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when"
             " (re-)joining."
         )
     return None
-
-
-def _read_pattern(context: RequestContext) -> str | None:
-    has_field = context.version >= _CLIENT_IDS_SINCE
-    pattern: str | None = context.request.subscribed_topic_regex if has_field else None
-    return pattern
 
 
 def _find_group(context: RequestContext) -> ConsumerGroup | None:
@@ -165,7 +161,7 @@ def _make_heartbeat(context: RequestContext) -> Heartbeat:
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topic_names=None if names is None else frozenset(names),
-        topic_pattern=_read_pattern(context),
+        topic_pattern=request.subscribed_topic_regex,
         assignor=request.server_assignor,
         owned=None if owned is None else _read_partitions(owned),
         client_id=context.client_id,
@@ -240,7 +236,7 @@ def _describe_member(
         subscribed_topic_regex=member.topic_pattern or None,
         assignment=_describe_assignment(context, member.assigned),
         target_assignment=_describe_assignment(context, target),
-        member_type=_CONSUMER_MEMBER if context.version >= 1 else -1,
+        member_type=_CONSUMER_MEMBER,
     )
 
 

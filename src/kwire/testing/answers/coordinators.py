@@ -40,14 +40,13 @@ class _Location(NamedTuple):
 
 def answer_find_coordinator(context: RequestContext) -> Answer:
     """Return the coordinators of groups, transactional ids or share partitions."""
-    request, version = context.request, context.version
-    make = FindCoordinatorResponse
-    if version < _BATCHED_SINCE:
+    request, make = context.request, FindCoordinatorResponse
+    if context.version < _BATCHED_SINCE:
         location = _find(context, request.key)
         text = _MESSAGES.get(location.error_code, "The request failed.")
         return make(
             error_code=location.error_code,
-            error_message=text if version >= 1 else None,
+            error_message=text,
             node_id=location.node_id,
             host=location.host,
             port=location.port,
@@ -72,7 +71,7 @@ def _find(context: RequestContext, key: str) -> _Location:
     code = context.injected_error()
     if code:
         return _Location(code)
-    key_type = context.request.key_type if context.version >= 1 else GROUP
+    key_type = context.request.key_type
     is_valid = key_type in (GROUP, TRANSACTION) or (
         key_type == SHARE and context.version >= _SHARE_SINCE and _is_share_key(key)
     )

@@ -28,8 +28,7 @@ _OPERATIONS, _OPERATIONS_WITH_CONFIGS = 0b1100_1000, 0b1100_1100_1000
 """Bits of all operations on a group, without and with its configuration."""
 
 NOT_REQUESTED = -(1 << 31)
-_OPERATIONS_SINCE, _MESSAGE_SINCE = 3, 6
-_STATES_SINCE, _TYPES_SINCE = 4, 5
+_MESSAGE_SINCE = 6
 
 
 def answer_describe_groups(context: RequestContext) -> Answer:
@@ -46,9 +45,7 @@ def _describe(
     code = context.injected_error() or check_location(context, group_id)
     if code:
         return make(group_id=group_id, error_code=code)
-    operations = NOT_REQUESTED
-    if context.version >= _OPERATIONS_SINCE:
-        operations = list_operations(context)
+    operations = list_operations(context)
     group = context.state.groups.get(group_id)
     if not isinstance(group, ClassicGroup):
         has_error = context.version >= _MESSAGE_SINCE
@@ -109,23 +106,19 @@ def explain_missing(group_id: str, exists: bool, kind: str) -> str:
 
 def answer_list_groups(context: RequestContext) -> Answer:
     """List the groups whose coordinator is this broker, filtered by state and type."""
-    request, version, state = context.request, context.version, context.state
+    request, state = context.request, context.state
     code = context.injected_error()
     if code:
         return ListGroupsResponse(error_code=code)
-    states: set[str] = set()
-    types: set[str] = set()
-    if version >= _STATES_SINCE:
-        states = {name.strip().lower() for name in request.states_filter}
-    if version >= _TYPES_SINCE:
-        types = {name.strip().lower() for name in request.types_filter}
+    states = {name.strip().lower() for name in request.states_filter}
+    types = {name.strip().lower() for name in request.types_filter}
     return ListGroupsResponse(
         groups=[
             ListGroupsResponse.ListedGroup(
                 group_id=group.group_id,
                 protocol_type=group.protocol_type,
-                group_state=group.state_name if version >= _STATES_SINCE else "",
-                group_type=group.kind if version >= _TYPES_SINCE else "",
+                group_state=group.state_name,
+                group_type=group.kind,
             )
             for group in state.groups.values()
             if check_location(context, group.group_id) == 0

@@ -36,9 +36,6 @@ OFFSETS_TOPIC = "__consumer_offsets"
 OFFSETS_PARTITIONS = 50
 """Default of the broker property ``offsets.topic.num.partitions``."""
 
-_WITH_DURATION = 1
-_WITH_PATTERN = 2
-
 
 def answer_describe_producers(context: RequestContext) -> Answer:
     """Describe the active producers of partitions."""
@@ -75,13 +72,13 @@ def answer_list_transactions(context: RequestContext) -> Answer:
     if code:
         return ListTransactionsResponse(error_code=code)
     pattern = None
-    if context.version >= _WITH_PATTERN and request.transactional_id_pattern:
+    if request.transactional_id_pattern:
         pattern = TopicPattern.parse(request.transactional_id_pattern)
         if pattern is None:
             return ListTransactionsResponse(
                 error_code=error_codes.INVALID_REGULAR_EXPRESSION
             )
-    duration_ms = request.duration_filter if context.version >= _WITH_DURATION else -1
+    duration_ms = request.duration_filter
     now_ms = context.state.clock.unix_ms
     producer_ids = set(request.producer_id_filters)
     states = set(request.state_filters)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..state.group import GroupOffsets
     from .context import Answer, RequestContext
 
-_WITH_MEMBERS = 3
 _WITH_ABORTABLE = 4
 _WITH_ADDITION = 5
 _WITH_IDS = 6
@@ -104,17 +103,13 @@ def _check_commit(context: RequestContext, partitions: set[tuple[str, int]]) -> 
     code = _check_transaction(context, request, group.offsets if group else None)
     if code:
         return code
-    has_members = context.version >= _WITH_MEMBERS
-    generation = request.generation_id_or_member_epoch if has_members else -1
+    generation = request.generation_id_or_member_epoch
     if group is None:
         if generation >= 0:
             return error_codes.ILLEGAL_GENERATION
         group = ensure_simple_group(context.state, request.group_id)
     return group.check_transactional_member(
-        request.member_id if has_members else "",
-        generation,
-        request.group_instance_id if has_members else None,
-        partitions,
+        request.member_id, generation, request.group_instance_id, partitions
     )
 
 
@@ -166,14 +161,13 @@ def _commit(
             if not code and len(metadata) > max_bytes:
                 code = error_codes.OFFSET_METADATA_TOO_LARGE
             if not code and name is not None:
-                epoch = part.committed_leader_epoch if context.version >= 2 else -1
                 offsets.commit_pending(
                     request.producer_id,
                     name,
                     part.partition_index,
                     CommittedOffset(
                         part.committed_offset,
-                        epoch,
+                        part.committed_leader_epoch,
                         metadata,
                         context.state.clock.unix_ms,
                     ),

@@ -128,14 +128,12 @@ def answer_end_txn(context: RequestContext) -> Answer:
             request.committed,
             context.version >= _END_WITH_BUMP,
         )
-    # Versions before 5 have no producer id in the response.
-    producer = result.producer if context.version >= _END_WITH_BUMP else NO_PRODUCER
     return EndTxnResponse(
         error_code=_translate_fenced(
             result.error_code, context.version, _OTHERS_WITH_FENCED
         ),
-        producer_id=producer.producer_id,
-        producer_epoch=producer.epoch,
+        producer_id=result.producer.producer_id,
+        producer_epoch=result.producer.epoch,
     )
 
 
@@ -193,13 +191,9 @@ def _init_producer(
     context: RequestContext, request: InitProducerIdRequest
 ) -> ProducerResult:
     transactions = context.state.transactions
-    expected = None
-    if context.version >= 3:
-        expected = ProducerIdentity(request.producer_id, request.producer_epoch)
-        if (expected.producer_id == -1) != (expected.epoch == -1):
-            return ProducerResult(error_codes.INVALID_REQUEST)
-        if expected == NO_PRODUCER:
-            expected = None
+    expected = ProducerIdentity(request.producer_id, request.producer_epoch)
+    if (expected.producer_id == -1) != (expected.epoch == -1):
+        return ProducerResult(error_codes.INVALID_REQUEST)
     transactional_id = request.transactional_id
     if transactional_id is None:
         producer_id = transactions.allocate_producer_id()
@@ -212,7 +206,9 @@ def _init_producer(
     code = check_location(context, transactional_id)
     if code:
         return ProducerResult(code)
-    return transactions.init_producer(transactional_id, timeout_ms, expected)
+    return transactions.init_producer(
+        transactional_id, timeout_ms, None if expected == NO_PRODUCER else expected
+    )
 
 
 def _add_partitions(
