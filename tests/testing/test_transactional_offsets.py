@@ -9,7 +9,8 @@ import pytest
 from kwire.messages import TxnOffsetCommitRequest
 from kwire.schema import error_codes
 from kwire.testing.rules import Rule
-from kwire.testing.state.group import CommittedOffset, Group
+from kwire.testing.state.classic_group import ClassicGroup
+from kwire.testing.state.group import CommittedOffset
 from kwire.testing.state.transactions import ProducerIdentity
 from tests.testing.machine_client import MachineClient
 from tests.testing.transaction_session import ABORT, COMMIT, make_session
@@ -166,12 +167,12 @@ def test_group_checks_its_members():
     session.add_offsets()
     calls = []
 
-    class GroupWithMembers(Group):
+    class GroupWithMembers(ClassicGroup):
         def check_transactional_member(self, *arguments):
             calls.append(arguments)
             return error_codes.FENCED_INSTANCE_ID
 
-    session.state.groups["g"] = GroupWithMembers("g")
+    session.state.groups["g"] = GroupWithMembers("g", session.state)
     code = session.commit_offset(
         "t",
         0,

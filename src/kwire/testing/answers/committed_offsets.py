@@ -148,7 +148,7 @@ def answer_offset_fetch(context: RequestContext) -> Answer:
     if code and version >= _TOP_LEVEL_ERROR_SINCE:
         return make(error_code=code)
     offsets = _Reader(context, request.group_id)
-    for name, indexes in _list_requested(context, request, offsets.group):
+    for name, indexes in _list_requested(request, offsets.group):
         partitions = []
         for index in indexes:
             partition = offsets.read(name, index, code)
@@ -172,14 +172,10 @@ def _check_fetch(
     group = context.state.groups.get(group_id)
     if code or group is None:
         return code
-    code = group.check_fetch(member_id, member_epoch)
-    # Offsets of another kind of group do not exist, which is not an error.
-    return 0 if code == error_codes.GROUP_ID_NOT_FOUND else code
+    return group.check_fetch(member_id, member_epoch)
 
 
-def _list_requested(
-    context: RequestContext, request: Any, group: Group | None
-) -> list[tuple[str, list[int]]]:
+def _list_requested(request: Any, group: Group | None) -> list[tuple[str, list[int]]]:
     """List the topics and partitions of a request. None requests all of them."""
     if request.topics is not None:
         return [(topic.name, list(topic.partition_indexes)) for topic in request.topics]
@@ -268,7 +264,7 @@ def _list_group_topics(
             )
             for topic in entry.topics
         ]
-    requested = _list_requested(context, entry, group)
+    requested = _list_requested(entry, group)
     ids = {name: topic.topic_id for name, topic in context.state.topics.items()}
     return [
         (name, ids.get(name, _NO_ID), indexes)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Server assignors of KIP-848 groups: uniform and range.
 
-Both keep partitions at their current members if possible. Source: ``UniformAssignor``
-and ``RangeAssignor``.
+The uniform assignor keeps partitions at their current members if possible. The range
+assignor ignores the current members. Source: ``UniformAssignor`` and ``RangeAssignor``.
 """
 
 from __future__ import annotations

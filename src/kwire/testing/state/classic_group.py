@@ -179,14 +179,14 @@ class ClassicGroup(Group):
         """Remove members by member id or instance id; return an error code for each."""
         codes = [self._leave_one(*identity) for identity in identities]
         if 0 in codes:
-            self._continue_without_member("")
+            self._continue_without_members()
         return codes
 
     def remove_member(self, member_id: str) -> None:
         """Remove a member if it exists. The other members rebalance."""
         if member_id in self.members or member_id in self.pending_members:
             self._drop(member_id)
-            self._continue_without_member(member_id)
+            self._continue_without_members()
 
     def check_member(
         self, member_id: str, instance_id: str | None, generation: int | None = None
@@ -545,7 +545,7 @@ class ClassicGroup(Group):
             self.leader_id = next(iter(self.members), None)
         member.fail(error_codes.UNKNOWN_MEMBER_ID, "")
 
-    def _continue_without_member(self, member_id: str) -> None:
+    def _continue_without_members(self) -> None:
         """Start a rebalance, or complete one that waited only for removed members."""
         if self.state in (STABLE, COMPLETING):
             self._prepare_rebalance()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What groups of all kinds have in common: an id, a kind, and committed offsets.
 
-Offsets belong to a group, even if the group has no members. The three protocols have
+Offsets belong to a group, even if the group has no members. Both protocols have
 modules of their own.
 """
 
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from ...schema import error_codes
 
-CLASSIC, CONSUMER, SHARE = "classic", "consumer", "share"
-"""Kinds of groups: JoinGroup, KIP-848 and KIP-932."""
+CLASSIC, CONSUMER = "classic", "consumer"
+"""Kinds of groups: JoinGroup and KIP-848."""
 
 
 class CommittedOffset(NamedTuple):
@@ -105,13 +105,12 @@ class GroupSettings:
 
 
 class Group:
-    """Base class of groups. ``kind`` is CLASSIC, CONSUMER or SHARE.
+    """Base class of groups. ``kind`` is CLASSIC or CONSUMER.
 
     The methods ``check_...`` return an error code, or 0 if the operation is allowed.
-    By default, a group has no committed offsets, as a share group.
     """
 
-    kind = CLASSIC
+    kind: str
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
@@ -120,7 +119,7 @@ class Group:
     @property
     def state_name(self) -> str:
         """State in the terms of ListGroups, such as "Stable"."""
-        return "Empty"
+        raise NotImplementedError
 
     @property
     def protocol_type(self) -> str:
@@ -130,7 +129,7 @@ class Group:
     @property
     def is_empty(self) -> bool:
         """Whether the group has no members."""
-        return True
+        raise NotImplementedError
 
     def check_commit(
         self,
@@ -146,7 +145,7 @@ class Group:
         * ``has_member_epochs``: whether the request version supports KIP-848.
         * ``partitions``: topic names and partitions of the offsets.
         """
-        return error_codes.GROUP_ID_NOT_FOUND
+        raise NotImplementedError
 
     def check_transactional_member(
         self,
@@ -159,22 +158,26 @@ class Group:
 
         The arguments are those of ``check_commit``.
         """
-        return error_codes.GROUP_ID_NOT_FOUND
+        raise NotImplementedError
 
     def check_fetch(self, member_id: str | None, member_epoch: int) -> int:
         """Check a member that fetches committed offsets."""
-        return error_codes.GROUP_ID_NOT_FOUND
+        raise NotImplementedError
 
     def check_offset_deletion(self) -> int:
         """Check whether committed offsets can be deleted."""
-        return error_codes.GROUP_ID_NOT_FOUND
+        raise NotImplementedError
 
     def check_deletion(self) -> int:
         """Check whether the group can be deleted."""
         return 0 if self.is_empty else error_codes.NON_EMPTY_GROUP
 
     def note_commit(self, member_id: str) -> None:
-        """Note that a member has committed offsets, which extends its session."""
+        """Note that a member has committed offsets, which extends its session.
+
+        KIP-848 members only extend their sessions with heartbeats.
+        """
 
     def remove_member(self, member_id: str) -> None:
         """Remove a member if it exists. The other members rebalance."""
+        raise NotImplementedError
