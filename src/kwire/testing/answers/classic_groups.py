@@ -179,7 +179,6 @@ def answer_heartbeat(context: RequestContext) -> Answer:
     if code in _EVICTING_ERRORS and isinstance(group, ClassicGroup):
         # A rule injected the error. The client will join as a new member.
         group.remove_member(request.member_id)
-        context.state.note_change()
     if not code:
         code = error_codes.UNKNOWN_MEMBER_ID
         if isinstance(group, ClassicGroup):
@@ -205,7 +204,6 @@ def answer_leave_group(context: RequestContext) -> Answer:
     group = context.state.groups.get(request.group_id)
     if isinstance(group, ClassicGroup):
         codes = group.leave(identities)
-        context.state.note_change()
     else:
         codes = [error_codes.UNKNOWN_MEMBER_ID] * len(identities)
     if not is_batched:

@@ -63,8 +63,6 @@ def answer_offset_commit(context: RequestContext) -> Answer:
                 name=topic.name, topic_id=topic.topic_id, partitions=results
             )
         )
-    if not code:
-        context.state.note_change()
     return OffsetCommitResponse(topics=topics)
 
 
@@ -303,7 +301,6 @@ def answer_offset_delete(context: RequestContext) -> Answer:
         topics[topic.name] = make.OffsetDeleteResponseTopic(
             name=topic.name, partitions=list(partitions.values())
         )
-    context.state.note_change()
     return make(topics=list(topics.values()))
 
 

@@ -155,5 +155,4 @@ def _delete(context: RequestContext, group_id: str) -> int:
     code = group.check_deletion()
     if not code:
         del context.state.groups[group_id]
-        context.state.note_change()
     return code

@@ -59,7 +59,6 @@ def answer_txn_offset_commit(context: RequestContext) -> Answer:
             codes = [[old or code for old in part_codes] for part_codes in codes]
         else:
             codes = _commit(context, names, codes)
-    context.state.note_change()
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic(

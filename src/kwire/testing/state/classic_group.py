@@ -452,7 +452,6 @@ class ClassicGroup(Group):
         self._is_initial = False
         self.generation += 1
         self._unsynced = set(self.members)
-        self._cluster.note_change()
         if not self.members:
             self.protocol_name = None
             self.state = EMPTY

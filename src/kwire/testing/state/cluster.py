@@ -151,7 +151,7 @@ class ClusterState:
         return is_since(self.release, release)
 
     def note_change(self) -> None:
-        """Attempt the responses again that wait for a change."""
+        """Attempt the waiting responses again: Fetch, JoinGroup and SyncGroup."""
         self.changes += 1
 
     def create_topic(

@@ -218,7 +218,6 @@ class ConsumerGroup(Group):
         self._refresh(has_changed=is_new or member.subscription != old_subscription)
         self._reconcile(member, heartbeat.owned)
         member.session.set(self._cluster.group_settings.session_timeout_ms / 1000)
-        self._cluster.note_change()
         must_send = heartbeat.is_full or member.assigned != old_assigned
         return HeartbeatResult(
             0,
@@ -238,7 +237,6 @@ class ConsumerGroup(Group):
                 self._cluster.release, CLOSES_EMPTY_EPOCHS
             ):
                 self.assignment_epoch = self.epoch
-            self._cluster.note_change()
 
     def check_member(self, member_id: str | None, epoch: int) -> int:
         """Return an error code unless the member has this epoch."""
@@ -419,7 +417,6 @@ class ConsumerGroup(Group):
             member.epoch = STATIC_LEAVING
             member.revoking = _NOTHING
             member.revocation.cancel()
-            self._cluster.note_change()
         else:
             self.remove_member(member_id)
         return HeartbeatResult(0, None, member_id, epoch)

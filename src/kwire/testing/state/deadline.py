@@ -22,11 +22,6 @@ class Deadline:
         self._timer: Timer | None = None
         self.time_s = NEVER
 
-    @property
-    def is_set(self) -> bool:
-        """Whether the function will run."""
-        return self.time_s != NEVER
-
     def set(self, delay_s: float) -> None:
         """Run the function after a delay, instead of at the previous time."""
         self.time_s = self._clock.now_s + delay_s
