@@ -67,7 +67,7 @@ def answer_create_topics(context: RequestContext) -> Answer:
     # ZooKeeper brokers repeat the error for each entry of the request.
     names = [topic.name for topic in topics if topic.name in repeated]
     if not context.state.has_zookeeper:
-        names = repeated
+        names = list(repeated)
     results += [
         _describe_error(context, name, error_codes.INVALID_REQUEST, message)
         for name in names
@@ -478,5 +478,6 @@ def _add_partitions(
         state.add_partitions(topic, count, factor, assignments)
 
 
-def _find_repeated(values: Iterable[_T]) -> list[_T]:
-    return [value for value, count in Counter(values).items() if count > 1]
+def _find_repeated(values: Iterable[_T]) -> dict[_T, int]:
+    """Return the values that occur more than once, with their counts."""
+    return {value: count for value, count in Counter(values).items() if count > 1}
