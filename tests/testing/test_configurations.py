@@ -362,3 +362,11 @@ def test_zookeeper_brokers_fail_to_append_to_unknown_properties():
     client = MachineClient(make_machine(topics={"orders": 1}, release="2.8"))
     code = alter(client, TOPIC, "orders", ("nope", APPEND, "x"))
     assert code == error_codes.UNKNOWN_SERVER_ERROR
+
+
+def test_client_metrics_do_not_slow_down_the_properties_of_topics(client):
+    """Only values of brokers require a search for inherited values."""
+    state = client.machine.state
+    alter(client, CLIENT_METRICS, "m", ("metrics", SET, "a"))
+    topic = state.topics["orders"]
+    assert state.configs.topic_value(topic, "retention.ms", None) == "604800000"

@@ -365,10 +365,10 @@ def _split_current(
 
 
 def _combine(elements: list[str], operation: int, operands: Iterable[str]) -> str:
-    operands = list(operands)
     if operation == _APPEND:
         return ",".join(dict.fromkeys([*elements, *operands]))
-    return ",".join(element for element in elements if element not in operands)
+    removed = set(operands)
+    return ",".join(element for element in elements if element not in removed)
 
 
 def answer_list_config_resources(context: RequestContext) -> Answer:

@@ -21,6 +21,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ...schema import releases
+from .features import is_since
 
 READ_ONLY, PER_BROKER, CLUSTER_WIDE = "read-only", "per-broker", "cluster-wide"
 """Update modes of broker properties (KIP-226)."""
@@ -301,10 +302,8 @@ def _parse(table: str, release: str) -> dict[str, Property]:
 
 def _is_in_range(release: str, range_text: str) -> bool:
     first, _, last = range_text.partition("-")
-    names = releases.NAMES
-    position = names.index(release)
-    is_too_old = bool(first) and position < names.index(first)
-    is_too_new = bool(last) and position > names.index(last)
+    is_too_old = bool(first) and not is_since(release, first)
+    is_too_new = bool(last) and not is_since(last, release)
     return not (is_too_old or is_too_new)
 
 

@@ -13,8 +13,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...schema import error_codes, releases
+from ...schema import error_codes
 from .config_tables import PER_BROKER, READ_ONLY, Property, load_tables
+from .features import (
+    DESCRIBES_UNSET_METRICS,
+    ELIGIBLE_REPLICAS_VERSION,
+    is_since,
+    list_finalized_features,
+)
 from .rejection import Rejected
 
 if TYPE_CHECKING:
@@ -79,33 +85,36 @@ class Configs:
         self.tables = load_tables(release)
         self.metrics_version = 0
         self._has_broker_values = False
-        names = releases.NAMES
-        self._describes_unset_metrics = names.index(release) >= names.index("4.0")
-        self._resources: dict[tuple[int, str], dict[str, str]] = {}
-        if names.index(release) >= names.index("4.1"):
+        self._describes_unset_metrics = is_since(release, DESCRIBES_UNSET_METRICS)
+        self._resources: dict[int, dict[str, dict[str, str]]] = {
+            kind: {} for kind in (BROKER, CLIENT_METRICS, GROUP)
+        }
+        if ELIGIBLE_REPLICAS_VERSION in list_finalized_features(release):
             # Eligible leader replicas are enabled, which fixes this value (KIP-966).
-            self._resources[BROKER, ""] = {"min.insync.replicas": "1"}
+            self._resources[BROKER][""] = {"min.insync.replicas": "1"}
 
     def dynamic(self, resource_type: int, name: str) -> Mapping[str, str]:
         """Return the values that are set for a broker, group or subscription.
 
         The broker with the name "" contains the values of all brokers.
         """
-        return self._resources.get((resource_type, name), {})
+        return self._resources[resource_type].get(name, {})
 
     def replace(self, resource_type: int, name: str, values: Mapping[str, str]) -> None:
         """Set all values of a broker, group or subscription."""
+        resources = self._resources[resource_type]
         if values:
-            self._resources[resource_type, name] = dict(values)
+            resources[name] = dict(values)
         else:
-            self._resources.pop((resource_type, name), None)
-        self._has_broker_values = bool(self.list_names(BROKER))
-        if resource_type == CLIENT_METRICS:
+            resources.pop(name, None)
+        if resource_type == BROKER:
+            self._has_broker_values = bool(resources)
+        elif resource_type == CLIENT_METRICS:
             self.metrics_version += 1
 
     def list_names(self, resource_type: int) -> list[str]:
         """List the resources of a type that have values."""
-        return [name for kind, name in self._resources if kind == resource_type]
+        return list(self._resources[resource_type])
 
     def topic_value(self, topic: Topic, name: str, broker: BrokerState) -> str:
         """Return the effective value of a topic property, or "" if there is none."""
@@ -331,14 +340,11 @@ def check_metrics_configs(configs: Configs, values: Mapping[str, str]) -> None:
         if name not in properties:
             raise Rejected(code, f"Unknown client metrics configuration: {name:.200}")
     interval = properties["interval.ms"]
-    try:
-        check_value(interval, values.get(interval.name, "300000"))
-    except Rejected:
-        raise Rejected(
-            code,
-            "Invalid interval.ms: must be 100 to 3600000 (got"
-            f" {values[interval.name]:.200})",
-        ) from None
+    if interval.name in values:
+        try:
+            check_value(interval, values[interval.name])
+        except Rejected as error:
+            raise Rejected(code, str(error)) from None
     parse_match(values.get("match", ""))
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ...schema import releases
 
 METADATA_VERSION = "metadata.version"
+ELIGIBLE_REPLICAS_VERSION = "eligible.leader.replicas.version"
 
 CACHES_FIVE_BATCHES = "1.0"
 """Brokers recognize the last five batches of a producer as duplicates (KAFKA-5494)."""
@@ -51,6 +52,8 @@ LIMITS_REQUIRED_REPLICAS = "3.7"
 """A topic cannot require more in-sync replicas than it has (KAFKA-15583)."""
 RECEIVES_METRICS = "3.7"
 """Brokers can receive the metrics of clients (KIP-714)."""
+DESCRIBES_UNSET_METRICS = "4.0"
+"""Brokers also describe the unset properties of a client metrics subscription."""
 BUMPS_EPOCHS = "4.0"
 """Each end of a transaction bumps the epoch: ``transaction.version`` 2 (KIP-890)."""
 
@@ -78,7 +81,7 @@ _FEATURES = (
     _FeatureFacts("share.version", 0, 1, "4.1", "4.2"),
     _FeatureFacts("streams.version", 0, 1, "4.2", "4.2"),
     _FeatureFacts("transaction.version", 0, 2, "4.0", "4.0"),
-    _FeatureFacts("eligible.leader.replicas.version", 0, 1, "4.0", "4.1"),
+    _FeatureFacts(ELIGIBLE_REPLICAS_VERSION, 0, 1, "4.0", "4.1"),
 )
 """Features except metadata.version. Source: ``Feature``, request logs of brokers."""
 

@@ -28,7 +28,6 @@ MAX_PUSHES = 200
 """Number of received pushes that are remembered. Older pushes are forgotten."""
 
 ALL_METRICS = "*"
-_DEFAULT_INTERVAL_MS = 300_000
 _MAX_INSTANCES = 16_384
 _MIN_EXPIRY_MS = 60_000
 _RESERVED_IDS = (UUID(int=0), UUID(int=1))
@@ -56,7 +55,7 @@ class _Instance:
         self.instance_id = instance_id
         self.parameters = parameters
         self.metrics: list[str] = []
-        self.interval_ms = _DEFAULT_INTERVAL_MS
+        self.interval_ms = 0
         self.subscription_id = 0
         self.metrics_version = -1
         self.last_get_ms: int | None = None
@@ -67,13 +66,14 @@ class _Instance:
     def subscribe(self, configs: Configs) -> None:
         """Compute the subscription, and accept requests immediately."""
         metrics: dict[str, None] = {}
-        self.interval_ms = _DEFAULT_INTERVAL_MS
+        default_ms = int(configs.tables.client_metrics["interval.ms"].default or 0)
+        self.interval_ms = default_ms
         for name in configs.list_names(CLIENT_METRICS):
             values = configs.dynamic(CLIENT_METRICS, name)
             if not self._matches(values.get("match", "")):
                 continue
             metrics.update(dict.fromkeys(split_list(values.get("metrics", ""))))
-            interval_ms = int(values.get("interval.ms", _DEFAULT_INTERVAL_MS))
+            interval_ms = int(values.get("interval.ms", default_ms))
             self.interval_ms = min(self.interval_ms, interval_ms)
         self.metrics = [ALL_METRICS] if ALL_METRICS in metrics else list(metrics)
         text = f"{self.metrics}{self.interval_ms}{self.instance_id}"
