@@ -123,6 +123,11 @@ def test_subscription_applies_to_matching_clients_only():
         assert list(subscribe(client).requested_metrics) == metrics
 
 
+def test_pattern_that_makes_a_search_backtrack_takes_linear_time():
+    client = make_client("a" * 64 + "!", metrics="a", match="client_id=(a|aa)+")
+    assert not subscribe(client).requested_metrics
+
+
 def test_disconnected_client_is_forgotten():
     client = make_client(metrics="*")
     instance_id = subscribe(client).client_instance_id

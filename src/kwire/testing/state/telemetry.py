@@ -29,6 +29,9 @@ MAX_PUSHES = 200
 
 ALL_METRICS = "*"
 _MAX_INSTANCES = 16_384
+_MAX_MATCHED_LENGTH = 1_000
+"""Maximum length of a client parameter that can match, which limits the time."""
+
 _MIN_EXPIRY_MS = 60_000
 _RESERVED_IDS = (UUID(int=0), UUID(int=1))
 
@@ -84,10 +87,12 @@ class _Instance:
         self.is_terminating = False
 
     def _matches(self, text: str) -> bool:
-        return all(
-            pattern.fullmatch(self.parameters.get(parameter, ""))
-            for parameter, pattern in parse_match(text).items()
-        )
+        """Whether all patterns match the complete parameters of the client."""
+        for parameter, pattern in parse_match(text).items():
+            value = self.parameters.get(parameter, "")
+            if len(value) > _MAX_MATCHED_LENGTH or not pattern.filter([value]):
+                return False
+        return True
 
     def note_get(self, now_ms: int) -> bool:
         """Record a request for the subscription; return whether it is early."""

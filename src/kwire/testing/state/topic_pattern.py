@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``TopicPattern``: regular expression of a subscription (KIP-848).
+"""``TopicPattern``: regular expression of a subscription (KIP-848, KIP-714).
 
 Brokers use RE2, whose time is linear in the length of a name. Python's ``re``
 backtracks, so that a client could block the cluster with a single pattern. This module
@@ -56,7 +56,7 @@ class _Step(NamedTuple):
 
 
 class TopicPattern:
-    """Pattern that matches complete topic names."""
+    """Pattern that matches complete topic names, or parameters of clients."""
 
     def __init__(self, steps: list[_Step], start: int) -> None:
         self._steps = steps
