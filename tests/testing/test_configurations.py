@@ -240,9 +240,6 @@ def test_groups_have_configurations(client):
     entries = describe(client, GROUP, "g")[1]
     assert entries["consumer.session.timeout.ms"].config_source == 8
     assert entries["consumer.heartbeat.interval.ms"].value == "5000"
-    state = client.machine.state
-    name = "consumer.session.timeout.ms"
-    assert state.configs.group_value("g", name, state.brokers[1]) == "50000"
 
 
 def test_client_metrics_subscriptions_are_listed_and_deleted(client):

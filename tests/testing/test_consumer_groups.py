@@ -14,6 +14,8 @@ from kwire.messages import (
 from kwire.schema import error_codes
 from kwire.testing.rules import Rule
 from kwire.testing.state.group import CLASSIC
+from tests.testing.admin_requests import GROUP as GROUP_RESOURCE
+from tests.testing.admin_requests import SET, alter
 from tests.testing.group_sessions import (
     GROUP,
     ClassicMember,
@@ -141,6 +143,22 @@ def test_silent_member_is_removed_after_the_session_timeout(machine):
     assert second.beat().error_code == error_codes.UNKNOWN_MEMBER_ID
     first.beat()
     assert first.assigned == partitions(0, 1, 2, 3)
+
+
+def test_configuration_of_a_group_determines_its_timeouts(machine):
+    admin = MachineClient(machine)
+    changes = [
+        ("consumer.session.timeout.ms", SET, "60000"),
+        ("consumer.heartbeat.interval.ms", SET, "7000"),
+    ]
+    assert alter(admin, GROUP_RESOURCE, GROUP, *changes) == 0
+    first, second = join_two(machine)
+    assert first.beat().heartbeat_interval_ms == 7000
+    first.client.advance(59)
+    assert first.beat().error_code == 0
+    assert len(group_of(machine).members) == 2
+    first.client.advance(2)
+    assert second.beat().error_code == error_codes.UNKNOWN_MEMBER_ID
 
 
 def test_member_that_leaves_releases_its_partitions(machine):

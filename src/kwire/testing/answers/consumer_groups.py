@@ -85,11 +85,15 @@ def answer_consumer_group_heartbeat(context: RequestContext) -> Answer:
                 for topic_id, indexes in _group_by_topic(result.assignment)
             ]
         )
-    interval_ms = 0 if is_leaving else state.group_settings.heartbeat_interval_ms
+    interval_ms = state.configs.group_number(
+        request.group_id,
+        "consumer.heartbeat.interval.ms",
+        state.group_settings.heartbeat_interval_ms,
+    )
     return make(
         member_id=result.member_id,
         member_epoch=result.member_epoch,
-        heartbeat_interval_ms=interval_ms,
+        heartbeat_interval_ms=0 if is_leaving else interval_ms,
         assignment=assignment,
     )
 

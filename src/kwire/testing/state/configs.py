@@ -129,11 +129,9 @@ class Configs:
             value = self._effective(prop, {}, SOURCE_TOPIC, broker).value
         return value or ""
 
-    def group_value(self, group_id: str, name: str, broker: BrokerState) -> str:
-        """Return the effective value of a group property, such as a timeout."""
-        prop = self.tables.group[name]
-        values = self.dynamic(GROUP, group_id)
-        return self._effective(prop, values, SOURCE_GROUP, broker).value or ""
+    def group_number(self, group_id: str, name: str, default: int) -> int:
+        """Return the number that is set for a group, or ``default``."""
+        return int(self.dynamic(GROUP, group_id).get(name, default))
 
     def describe_topic(
         self, configs: Mapping[str, str], broker: BrokerState

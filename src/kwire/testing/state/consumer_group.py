@@ -217,7 +217,12 @@ class ConsumerGroup(Group):
             self.static_members[member.instance_id] = member
         self._refresh(has_changed=is_new or member.subscription != old_subscription)
         self._reconcile(member, heartbeat.owned)
-        member.session.set(self._cluster.group_settings.session_timeout_ms / 1000)
+        timeout_ms = self._cluster.configs.group_number(
+            self.group_id,
+            "consumer.session.timeout.ms",
+            self._cluster.group_settings.session_timeout_ms,
+        )
+        member.session.set(timeout_ms / 1000)
         must_send = heartbeat.is_full or member.assigned != old_assigned
         return HeartbeatResult(
             0,
