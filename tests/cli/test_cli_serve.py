@@ -218,6 +218,8 @@ def test_reading_continues_where_the_previous_read_ended(tmp_path, monkeypatch):
         stored.read(offset, 2 * size, 100, True)
     positions = [header.position for header in original(log.Segment(path))]
     assert starts == positions[:19]
+    starts.clear()
+    assert stored.read(100, 1 << 20, 100, True) == b"" and starts == []
 
 
 def test_timestamps_find_offsets(orders):

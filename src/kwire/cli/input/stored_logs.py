@@ -85,6 +85,9 @@ class StoredLog(PartitionLog):
         """Return the batches from ``offset`` on that begin before ``limit``."""
         pieces: list[bytes] = []
         size = 0
+        if offset >= limit:
+            # A consumer at the end would otherwise read the last segment repeatedly.
+            return b""
         for header, data in self._iter_batches(offset):
             if header.base_offset >= limit:
                 break
