@@ -257,6 +257,18 @@ def test_client_metrics_subscriptions_are_listed_and_deleted(client):
     assert not client.request(request(), 0).config_resources
 
 
+def test_resources_of_all_types_are_listed_by_default(client):
+    alter(client, GROUP, "g", ("consumer.session.timeout.ms", SET, "50000"))
+    request = messages.ListConfigResourcesRequest
+    resources = [
+        (entry.resource_type, entry.resource_name)
+        for entry in client.request(request(resource_types=[])).config_resources
+    ]
+    assert resources == [(TOPIC, "orders"), (BROKER, "1"), (8, "1"), (GROUP, "g")]
+    response = client.request(request(resource_types=[99]))
+    assert response.error_code == error_codes.UNSUPPORTED_VERSION
+
+
 def test_largest_message_of_a_topic_is_limited(client):
     alter(client, TOPIC, "orders", ("max.message.bytes", SET, "100"))
     code = error_codes.MESSAGE_TOO_LARGE

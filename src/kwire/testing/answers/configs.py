@@ -381,8 +381,9 @@ def answer_list_config_resources(context: RequestContext) -> Answer:
     if context.version == 0:
         kinds = {CLIENT_METRICS}
     else:
-        kinds = set(context.request.resource_types) or set(_RESOURCE_TYPES)
-        if not kinds <= {*_RESOURCE_TYPES, configs_state.BROKER_LOGGER}:
+        supported = {*_RESOURCE_TYPES, configs_state.BROKER_LOGGER}
+        kinds = set(context.request.resource_types) or supported
+        if not kinds <= supported:
             return make(error_code=error_codes.UNSUPPORTED_VERSION)
     brokers = [str(node_id) for node_id in state.brokers]
     names = {
