@@ -6,22 +6,21 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import ROOT, chapters
-from benchmarks.harness.broker_runs import describe_machine, write_run
+from benchmarks.harness import chapters
+from benchmarks.harness.broker_runs import describe_machine, run_contender, write_run
 from benchmarks.harness.verdicts import Verdict, target_table
 from benchmarks.testing.workload import BROKERS, PARTITIONS, VALUE_BYTES
 
-OPTIONS = {"rounds": 5, "records": 500_000, "cycles": 50}
+OPTIONS = {"rounds": 5, "records": 300_000, "cycles": 50}
 """Number of processes, records per process, and starts per process."""
 
 START_S = 0.05
 RECORDS_PER_SECOND = 200_000
 PACKAGES = ("confluent-kafka",)
+_WORKLOAD = "benchmarks.testing.workload"
 
 
 def measure(json_path: Path, rounds: int, records: int, cycles: int) -> None:
@@ -30,15 +29,9 @@ def measure(json_path: Path, rounds: int, records: int, cycles: int) -> None:
     readings = []
     for _ in range(rounds):
         # The first start also imports modules.
-        starts += _run("start", cycles)[1:]
-        readings.append(_run("records", records))
+        starts += run_contender(_WORKLOAD, "start", cycles)["starts"][1:]
+        readings.append(run_contender(_WORKLOAD, "records", records))
     write_run(json_path, PACKAGES, starts=starts, readings=readings, records=records)
-
-
-def _run(kind: str, count: int) -> Any:
-    command = [sys.executable, "-m", "benchmarks.testing.workload", kind, str(count)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
 
 
 def judge(run: dict[str, Any]) -> list[Verdict]:
