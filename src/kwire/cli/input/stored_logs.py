@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from ...schema.topic_names import CLUSTER_METADATA
 from ...testing.state.partition_log import AbortedTransaction, PartitionLog
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from ... import log
     from ...records import BatchHeader, Record
-
-METADATA_TOPIC = "__cluster_metadata"
-"""Log of the controllers. Brokers do not offer it as a topic."""
 
 _LAST_OFFSET = 2**62
 _MAX_POSITIONS = 100
@@ -220,7 +218,7 @@ class StoredTopics:
         logs: dict[str, dict[int, StoredLog]] = {}
         for partition in partitions:
             topic, index = partition.topic, partition.partition
-            if index < 0 or topic == METADATA_TOPIC:
+            if index < 0 or topic == CLUSTER_METADATA:
                 continue
             stored = StoredLog(partition, report)
             replica = logs.setdefault(topic, {}).setdefault(index, stored)

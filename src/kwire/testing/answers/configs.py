@@ -30,6 +30,7 @@ from ..state.configs import (
     ConfigValue,
     split_list,
 )
+from ..state.features import OMITS_DEFAULT_FLAG
 from ..state.rejection import Rejected
 from ..state.topic import check_topic_name
 
@@ -119,8 +120,7 @@ def _describe_value(
     version, request = context.version, context.request
     make = DescribeConfigsResponse
     prop = entry.property
-    # Brokers have not set the flag of version 0 since 2.7.
-    has_flag = version == 0 and not context.state.is_since("2.7")
+    has_flag = version == 0 and not context.state.is_since(OMITS_DEFAULT_FLAG)
     has_synonyms = version >= 1 and request.include_synonyms
     has_documentation = version >= 3 and request.include_documentation
     return make.DescribeConfigsResourceResult(

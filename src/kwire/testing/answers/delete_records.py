@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ...messages import DeleteRecordsResponse
 from ...schema import error_codes
+from ...schema.topic_names import COORDINATOR_TOPICS
 from ..state.configs import split_list
-from ..state.topic import INTERNAL_TOPICS
 from .partitions import find_led_partition
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _delete(
 ) -> tuple[int, int]:
     """Return the error code and the new log start offset of a partition."""
     code, partition = find_led_partition(context, name, index)
-    if code != error_codes.UNKNOWN_TOPIC_OR_PARTITION and name in INTERNAL_TOPICS:
+    if code != error_codes.UNKNOWN_TOPIC_OR_PARTITION and name in COORDINATOR_TOPICS:
         return error_codes.INVALID_TOPIC_EXCEPTION, _NO_OFFSET
     if partition is None:
         return code, _NO_OFFSET

@@ -21,8 +21,10 @@ from ...messages import (
     DeleteTopicsResponse,
 )
 from ...schema import error_codes
+from ...schema.topic_names import CLUSTER_METADATA
 from ..state.cluster import DEFAULT_PARTITIONS
 from ..state.configs import check_topic_configs
+from ..state.features import CHOOSES_TOPIC_SIZES
 from ..state.rejection import Rejected
 from ..state.topic import check_topic_name
 
@@ -40,7 +42,6 @@ _MAX_NEW_PARTITIONS = 10_000
 _TOO_LARGE = "Unable to perform excessively large batch operation."
 
 _T = TypeVar("_T")
-_CLUSTER_METADATA = "__cluster_metadata"
 _NO_ID = UUID(int=0)
 
 
@@ -160,7 +161,7 @@ def _check_by_controller(
     configs: Mapping[str, str | None],
 ) -> _Plan:
     """Check a topic in the order of a KRaft controller."""
-    if topic.name == _CLUSTER_METADATA:
+    if topic.name == CLUSTER_METADATA:
         text = f"Creation of internal topic {topic.name} is prohibited."
         raise Rejected(error_codes.INVALID_REQUEST, text)
     _check_not_existing(context, topic.name)
@@ -263,8 +264,7 @@ def _plan_size(
     """Check the partition count and the replication factor of a new topic."""
     state = context.state
     count, factor = topic.num_partitions, topic.replication_factor
-    # KIP-464 introduced default values in 2.4.
-    if state.is_since("2.4"):
+    if state.is_since(CHOOSES_TOPIC_SIZES):
         count = DEFAULT_PARTITIONS if count == _DEFAULT else count
         factor = state.default_replication_factor if factor == _DEFAULT else factor
     invalid_count = Rejected(

@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
+from ...schema.topic_names import COORDINATOR_TOPICS
 from .partition_log import PartitionLog
 
 NO_LEADER = -1
-
-INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 _MAX_NAME_LENGTH = 249
 _NAME_CHARACTERS = frozenset(
@@ -79,7 +78,7 @@ class Topic:
     @property
     def is_internal(self) -> bool:
         """Whether brokers use the topic for offsets, transactions or share groups."""
-        return self.name in INTERNAL_TOPICS
+        return self.name in COORDINATOR_TOPICS
 
     def find_partition(self, index: int) -> Partition | None:
         """Return a partition, or None if there is no partition with this index."""
