@@ -14,7 +14,10 @@ from benchmarks.languages.cases import Case
 
 
 class Way(NamedTuple):
-    """Way in which a library is used. ``name`` is its name in the report."""
+    """Library and interface that are measured, such as kwire with ``zero_copy``.
+
+    ``name`` is the name of the row in the report.
+    """
 
     name: str
     defers: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ _SECONDS_BETWEEN = 0.01
 def _kilobytes(pid: int) -> tuple[int, int]:
     """Return the private and the resident memory of a process in KiB.
 
-    Both are 0 if the process has ended.
+    Returns (0, 0) if ``/proc`` no longer contains the process.
     """
     private = resident = 0
     try:

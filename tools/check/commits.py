@@ -17,7 +17,9 @@ from pathlib import Path
 from tools import ROOT
 
 COMMITS_SINCE = "5fe200f529b839cb2e1137e1fa80d2eff6cbf8f2"
-"""Hash of a commit. The messages of all later commits are checked."""
+"""Hash of a commit. The messages of all later commits are checked if the clone contains
+this commit.
+"""
 
 SUBJECT_LENGTH = 60
 """Number of characters from which the subject of a commit is too long."""

@@ -675,8 +675,9 @@ def keep_freed_memory(size: int) -> None:
     glibc maps new pages for every block above a threshold, and returns free memory at
     the end of the heap to the system above another threshold. Both thresholds grow with
     the largest mapped block that was ever freed. This function allocates and frees such
-    a block, whose pages are never touched. Without it, if values are large, the kernel
-    spends a third of the time on zeroed pages. Other allocators are unaffected.
+    a block, whose pages are never touched. Without it, a third of the time for batches
+    with large values is spent in the kernel, on zeroed pages. Other allocators are
+    unaffected.
     """
     bytes(size)
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     Progress = Callable[[int], object]
 
 SPARK_FROM_BYTES = 1 << 30
-"""Minimum input size in bytes from which Spark is used automatically if it is
-installed. Starting Spark takes longer than reading a smaller input in this process.
+"""Minimum input size in bytes from which a job uses Spark automatically, if Spark is
+installed.
 """
 
 _MIN_JAVA_VERSION = 17

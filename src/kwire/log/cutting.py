@@ -139,7 +139,8 @@ def _find_cut_by_headers(walk: Walker, start: int, target: int) -> int | None:
 def _find_first_cut(walk: Walker, start: int, target: int) -> int | None:
     """Walk from a batch to the first split position at or after ``target``.
 
-    Returns None if the segment ends before such a position.
+    A split position is the start of a batch between two other valid batches. Returns
+    None if there is no such batch.
     """
     previous = cut = None
     for item in walk(start=start):

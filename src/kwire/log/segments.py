@@ -67,8 +67,8 @@ assumed to use it still. The segment is then read instead of mapped.
 """
 
 _MAX_HINTS = 3
-"""Number of index entries that are tried before the index is ignored. An entry fails if
-no valid batch begins at its position.
+"""Number of index entries that are tried before the index is ignored. An entry is used
+only if the batch at its position confirms it.
 """
 
 

@@ -70,5 +70,5 @@ class ProducerSnapshot:
 
     @property
     def entries(self) -> tuple[Any, ...]:
-        """State per producer, with its last batch and its open transaction."""
+        """State of every producer, with its last batch and its open transaction."""
         return tuple(self.message.producer_entries)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from .storage import StoredPath
 
 _FIRST_RANGE_BYTES = MIB // 4
-"""Size in bytes of the first range that is requested from the store. It is small,
-because a seek requires only one batch.
+"""Size in bytes of the first range that is requested after a seek. Every further range
+of sequential reading is four times as large, up to ``_MAX_RANGE_BYTES``.
 """
 
 _MAX_RANGE_BYTES = 8 * MIB
-"""Maximum size in bytes of a requested range, which sequential reading reaches."""
+"""Maximum size in bytes of a range that is requested from the store."""
 
 
 class StoredBytes(FileBytes):

@@ -294,8 +294,9 @@ class SegmentWalk:
     ) -> Problem | None:
         """Return the problem with a batch that does not have the expected offset.
 
-        All previous batches have already been verified. Returns None if the offset of
-        the batch can be correct, and no missing offsets have to be reported.
+        All previous batches have already been verified. If the offset of this batch is
+        possible, offsets are missing before it. The result is then the problem with
+        this gap, or None if the gap is permitted or cannot be detected.
         """
         base, last = header.base_offset, header.last_offset
         after = header.position + header.size

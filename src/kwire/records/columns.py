@@ -136,7 +136,7 @@ class HeadersColumn:
 
     @property
     def offsets(self) -> NDArray[Any]:
-        """Index of the first header per record, and the end of the last record."""
+        """Index of the first header of every record, and the end of the last record."""
         return _numbers(self._array, "int32", len(self) + 1)
 
     def __len__(self) -> int:

@@ -52,7 +52,7 @@ def crc32(key: Buffer) -> int:
 
 
 def murmur2_column(keys: Any) -> NDArray[Any]:
-    """Return the MurmurHash2 per key in a column, as int32; 0 for null.
+    """Return the MurmurHash2 of every key in a column, as int32; 0 for null.
 
     ``keys`` is a ``columns.BytesColumn``, or an object that pyarrow can convert to a
     binary column: an Arrow array of bytes or strings, or a sequence of bytes. The
@@ -68,7 +68,7 @@ def murmur2_column(keys: Any) -> NDArray[Any]:
 
 
 def crc32_column(keys: Any) -> NDArray[Any]:
-    """Return the CRC-32 per key in a column, as uint32; 0 for null.
+    """Return the CRC-32 of every key in a column, as uint32; 0 for null.
 
     ``keys`` and errors are the same as for ``murmur2_column``. The partition of a key
     is ``hash % partitions``. Source: ``rd_kafka_msg_partitioner_consistent``.

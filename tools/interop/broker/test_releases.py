@@ -39,7 +39,7 @@ from tools.interop.broker.wire import expect
 SAMPLE = ("2.3.1", "0.10.2.2", "0.8.2.2")
 """Releases of the short check: one for each record format."""
 SECONDS = 180
-"""Timeout for one operation in seconds. It is long for busy machines."""
+"""Timeout for one operation in seconds. Operations are normally much faster."""
 CODECS = ("none", "gzip", "snappy")
 """Codecs that all releases support. Other codecs are separate features."""
 LATER_CODECS = {"lz4": "0.8.2", "zstd": "2.1"}

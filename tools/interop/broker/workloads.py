@@ -155,10 +155,7 @@ def write_append_time(broker: Broker, **settings: Any) -> None:
 
 
 def write_segments(broker: Broker) -> None:
-    """Write several segments with unordered timestamps, and delete 130 records.
-
-    The first records are deleted.
-    """
+    """Write segments with unordered timestamps, and delete the first 130 records."""
     topic = "segments"
     create_topic(broker, topic, segment_bytes=8192, index_interval_bytes=512)
     rows = numbered_rows(topic, 300)

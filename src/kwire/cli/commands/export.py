@@ -46,8 +46,9 @@ _TITLES = (
     " RECOVERED",
 )
 _LINES = 40
-"""Maximum number of partitions in the printed table. Partitions with losses come first.
-The table ``coverage`` in the output directory contains all partitions.
+"""Maximum number of partitions in the printed table. If there are more, partitions with
+losses are preferred. The table ``coverage`` in the output directory contains all
+partitions.
 """
 
 

@@ -122,8 +122,9 @@ def command(
             if follow and isinstance(writer, RecordGroups) and writer.is_stream:
                 flush = writer.flush
             # Delay Ctrl-C until the current chunk is complete, so that the output does
-            # not end inside a batch. This applies to files, and with --follow also to
-            # Parquet and Arrow on stdout, whose readers cannot decode a partial batch.
+            # not end inside a record or a batch. This applies to files, and with
+            # --follow also to Parquet and Arrow on stdout, because readers of these
+            # formats need whole batches.
             is_whole = output.path is not None or (follow and output.is_binary)
             reader.copy(writer, limit, flush, is_whole)
         except DataLost as loss:

@@ -68,8 +68,8 @@ def fold(words: Sequence[str], needed: int, first: int, width: int) -> list[str]
 
         pieces = chop_cells(word, width)
         if index >= needed:
-            # The word is not one of the needed words, so truncate it if it does not fit
-            # on the remaining lines.
+            # Only the first ``needed`` words must be complete. Truncate this word if
+            # its pieces need more than ``_FOLDED_LINES`` lines in total.
             left = _FOLDED_LINES - len(lines)
             if len(pieces) > left:
                 return [

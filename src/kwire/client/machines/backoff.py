@@ -32,8 +32,7 @@ class Backoff:
     def must_wait(self, now: float) -> bool:
         """Return whether the next attempt has to wait until ``retry_at``.
 
-        If the result is True, this method also sets ``wake_at`` of the cluster to
-        ``retry_at``, unless it is earlier.
+        If the result is True, the cluster wakes up at ``retry_at`` or earlier.
         """
         if self.retry_at > now:
             self._cluster.wake(self.retry_at)

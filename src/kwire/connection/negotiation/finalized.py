@@ -32,11 +32,11 @@ class FinalizedFeatures:
         self.levels: Mapping[str, VersionRange] = {}
 
     def update(self, table: ApiVersionTable) -> bool:
-        """Process a broker's response. Return whether its features replace the known
-        ones.
+        """Replace the known features with those in a broker's response, if it is newer.
 
-        The response is ignored if its epoch is not higher than the current epoch. The
-        epoch -1 means that the broker does not know any finalized features.
+        Returns False if the response is ignored, because its epoch is not higher than
+        the current epoch. The epoch -1 means that the broker does not know any
+        finalized features.
         """
         if table.finalized_features_epoch <= self.epoch:
             return False

@@ -42,9 +42,7 @@ _FETCH_VERSION, _PRODUCE_VERSION, _METADATA_VERSION = 15, 9, 12
 _TOPIC, _TOPIC_ID = "t", UUID(int=5)
 _RACKS = {1: None, 2: "r2"}
 _MOVES = 5
-"""Number of leader changes per client when the pauses are measured. An odd number, so
-that the median is one of the measured pauses.
-"""
+"""Number of leader changes per client when the pauses are measured."""
 _METADATA_PAUSE_S = 0.1
 """Pause in seconds before a client without endpoints requests metadata."""
 _CORRELATION_ID = 8

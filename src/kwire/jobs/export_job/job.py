@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from .scan import FileScan
 
 TASK_BYTES = 128 * MIB
-"""Approximate input size per task in bytes. Larger tasks would distribute the work less
-evenly, and smaller tasks would add fixed costs.
-"""
+"""Approximate size in bytes of the input files that one task reads."""
 
 _TASK_BATCHES = 200_000
 """Approximate number of batches per decision task, if partitions are small.

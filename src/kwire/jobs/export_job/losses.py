@@ -62,7 +62,8 @@ class Evidence:
         # Offset ranges in gaps between two files. The log cleaner has certainly removed
         # the records with these offsets.
         self._cleaned: list[Range] = []
-        # Offset ranges between two files whose records it may have removed.
+        # Offset ranges in gaps between two files. The log cleaner may have removed the
+        # records with these offsets.
         self._possibly_cleaned: list[Range] = []
         self._genuine_names = {
             file.name_offset

@@ -95,7 +95,7 @@ class FileScan(NamedTuple):
     * ``headers``: path of the scratch file. The valid batches are ``batches`` rows,
       starting with ``first_row``.
     * ``good_bytes``: total size of valid batches.
-    * ``begin``: offset of the first record, or -1 if there are no valid batches.
+    * ``begin``: first offset of the first batch, or -1 if there are no valid batches.
     * ``end``: offset after the last batch, or -1 if there are no valid batches.
     * ``is_chained``: at least two neighbouring batches have consecutive offsets.
     * ``holes``: the log cleaner has removed records.

@@ -53,7 +53,8 @@ def format_uuid(uuid: Any) -> str | None:
 class _Group:
     """Current state of one group.
 
-    * ``parts``: records by record type (such as "MemberMetadata") and member id.
+    * ``parts``: {member id: {record type: record}}, with types such as
+      "MemberMetadata".
     * ``generation``, ``members``, ``state``: values in the most recent row that was
       written to the table ``group_state``.
     * ``rebalance``: most recent row of the table ``rebalances``, or None if the group

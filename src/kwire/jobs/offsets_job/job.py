@@ -34,11 +34,13 @@ STUCK_AFTER_S = 300.0
 """Default time in seconds that a record must wait before its group counts as stuck."""
 
 _TASK_BYTES = 256 * MIB
-"""Approximate input size per task of the second pass, in bytes."""
+"""Approximate size in bytes of the logs per task of the second pass, which reads their
+batch headers.
+"""
 _PARTITION_BYTES = 4 * MIB
-"""Input size that costs as much time as the overhead per partition, in bytes."""
+"""Log size in bytes that costs as much time as the overhead per partition."""
 _COMMIT_BYTES = 1024
-"""Input size that costs as much time as a commit, in bytes."""
+"""Log size in bytes that costs as much time as a commit."""
 
 
 def offsets(

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from .sources import PartitionSource
 
 AT_ONCE = 8
-"""Number of partitions that are written concurrently. Each partition needs several MiB
-of memory, so more partitions would need more memory.
+"""Number of partitions that are written concurrently. Each of them needs several MiB of
+memory.
 """
 
 _CATCH_UP_TIMEOUT_S = 30.0

@@ -46,7 +46,9 @@ class TargetEnd(NamedTuple):
 def find_ends(
     kafka: KafkaSync, topic: str, partitions: Iterable[int]
 ) -> dict[int, TargetEnd]:
-    """Return {partition: end} with the restored records of a topic's partitions.
+    """Return {partition: end} for partitions of a topic.
+
+    The end shows how many records of a partition have already been restored.
 
     Raises ``JobError`` if partitions repeatedly lose records during the lookup.
     """

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 _LEAST_SPLIT = 4 << 20
-"""Minimum split size in bytes. Every split becomes a task, and starting a task takes
-longer than reading a smaller split.
+"""Minimum split size in bytes, because a task has a fixed cost in addition to the time
+for its split.
 
 If ``minPartitions`` is specified, splits may be smaller.
 """

@@ -91,8 +91,8 @@ class PendingCommit:
     def result(self) -> dict[tuple[str, int], int]:
         """Return the committed offsets by (topic, partition).
 
-        Raises a partition's first error, or ``ClusterError`` if the consumer was closed
-        before all partitions had a result.
+        Raises the first error that a partition had, or ``ClusterError`` if the consumer
+        was closed before all partitions had a result.
         """
         if self.failure is not None:
             raise self.failure

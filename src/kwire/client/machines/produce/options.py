@@ -48,9 +48,9 @@ class ProducerOptions:
       in a request of its own.
     * ``memory_bytes``: maximum size of all batches without an acknowledgement.
       Lingering records that are not in a batch yet may need about an eighth more.
-    * ``max_in_flight``: maximum number of Produce requests in flight for every broker,
-      and of batches for every partition. Without idempotence, each partition has at
-      most one batch in flight.
+    * ``max_in_flight``: maximum number of Produce requests in flight per broker, and of
+      batches in flight per partition. Without idempotence, each partition has at most
+      one batch in flight.
     * ``delivery_timeout_s``: a batch that is not acknowledged within this time fails.
     * ``hash``: number of the engine's hash function for keys.
     * ``partitioner``: function that chooses the partition instead of the hash.

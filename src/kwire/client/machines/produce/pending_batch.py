@@ -89,9 +89,9 @@ class PendingBatch:
     # Number of batches of the partition that were numbered before this one, or -1 if
     # this batch has no sequence number yet.
     ordinal: int = -1
-    # Encoded batch, or None until the first attempt.
+    # Encoded batch. None if the next attempt has to encode it, and after the delivery.
     data: bytes | None = None
-    # Magic of the record format in which ``data`` is encoded, or -1 if it is None.
+    # Magic of the record format in which the batch was last encoded, or -1.
     magic: int = -1
     parts: tuple[PendingBatch, ...] = ()
     receipt: Receipt | None = None
