@@ -121,7 +121,7 @@ class Work:
         return str(runs * self.statement.calls)
 
     def _count_buffers(self) -> int:
-        """Return the total size of the result's buffers outside the input."""
+        """Return the total size in bytes of the result's buffers outside the input."""
         found, names = self.statement.result(), self.statement.names
         if self._operation == "decode":
             arrays, source = [found], names["array"].buffers()[2]

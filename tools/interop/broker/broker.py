@@ -54,8 +54,8 @@ LOGGING = [
     f"-Dlog4j.configuration=file:{HERE / 'log4j.properties'}",
 ]
 
-# Internal topics have one replica and few partitions, because there is only one broker.
-# The broker therefore starts quickly.
+# Internal topics have one replica and one partition, because there is only one broker.
+# Groups do not wait for further members, because tests read written data immediately.
 SETTINGS = {
     "auto.create.topics.enable": "false",
     "background.threads": "2",

@@ -81,8 +81,8 @@ def guess_release(
     known.
 
     Minimum and maximum versions are both compared. If the table extends the table of
-    the newest release, the guess is "at least" that release. If it lacks some APIs of
-    the oldest release, the guess is "before" that release.
+    the newest release, the guess is "at least" that release. If it contains only some
+    of the APIs of the oldest release, the guess is "before" that release.
 
     In all other cases in which no release has the table, the guess is "custom". It is
     then a range between two adjacent releases, or "at least" the release that has the

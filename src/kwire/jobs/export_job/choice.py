@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class FileSlice(NamedTuple):
     """Consecutive batches in a segment file, to be read together.
 
-    * ``start``: byte position of the first batch in the file.
-    * ``end``: byte position after the last batch.
+    * ``start``: byte position in the file at which the first of these batches begins.
+    * ``end``: byte position in the file after the last of these batches.
     * ``last_offset``: last offset of the last batch.
     """
 
