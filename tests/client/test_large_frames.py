@@ -18,7 +18,7 @@ from tests.harness.loopback_brokers import make_certificate, server_context
 
 SIZE = 3 << 20
 PAUSE_S = 0.05
-TIMES = {"timeout_s": 5.0, "request_timeout_s": 0.1}
+TIMES = {"timeout_s": 5.0, "request_timeout_s": 0.3}
 FIRST_CONNECTION = ["", "kwire"]
 
 
