@@ -30,6 +30,7 @@ import pytest
 
 from kwire import client
 from kwire.client import FeatureUnsupported, RequestRefused
+from kwire.testing.state.cluster import hash_key
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, harness, workloads
 from tools.interop.broker import cluster as clusters
@@ -208,10 +209,7 @@ def kill_coordinator(kafka: Cluster, group: str) -> None:
     In this time, the cluster detects the crash and elects a new coordinator.
     """
     leaders = kafka.leaders("__consumer_offsets")
-    number = 0
-    for letter in group.encode():
-        number = (31 * number + letter) & 0x7FFFFFFF
-    node = leaders[number % len(leaders)]
+    node = leaders[hash_key(group) % len(leaders)]
     kafka.nodes[max(node, 1)].kill()
     time.sleep(4)
     kafka.nodes[max(node, 1)].start()
